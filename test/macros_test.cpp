@@ -62,7 +62,11 @@ TEST(Macros, OfOthersLeaveTheHeadersAlone) {
   EXPECT_EQ(variance(x), 1.0);
   EXPECT_EQ(norm(x, reducers::l1{}), 6.0);
   EXPECT_GT(logsumexp(x), 3.0);
-  EXPECT_EQ(reduce(x, reducers::exact_sum<>{}), 6);
+  EXPECT_EQ(reduce(x, reducers::exact_sum<double>{}), 6.0);
+  EXPECT_TRUE(reduce(x, reducers::checked_sum<>{}).fits);
+  const std::vector<float> y{0.5f, 2.5f};
+  EXPECT_EQ(reduce<int>(y), 2);
+  EXPECT_TRUE(reduce(y, reducers::any{}));
   EXPECT_EQ(reduce(x, reducers::fuse(reducers::count{}, reducers::mean{})).get<0>(), 3);
   std::vector<int> sums(2), keys(3), values(3);
   const std::vector<int> offsets{0, 1, 3};

@@ -86,6 +86,12 @@ void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count 
   }
 }
 
+template <class Acc = void, class... Arguments>
+  requires detail::not_indexed_at<0, Arguments...> || detail::not_indexed_at<1, Arguments...>
+void batched_reduce_into(const Arguments&...) {
+  detail::refuse_for<detail::refusal::not_indexed>();
+}
+
 /// Does the same synchronously. The executor may be left out: then the memory of `pointers`
 /// decides, as in reduce(); that executor must be able to read the arrays.
 template <class Acc = void, executor Exec, class... Arguments>
@@ -101,6 +107,12 @@ template <class Acc = void, class Dispatch = detail::default_dispatch,
 void batched_reduce(Pointers pointers, Arguments... arguments) {
   Dispatch::template with_executor<Arguments...>(
       pointers, [&](auto&& exec) { tilefold::batched_reduce<Acc>(exec, pointers, arguments...); });
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
+  requires detail::not_indexed_at<0, Arguments...>
+void batched_reduce(const Arguments&... arguments) {
+  tilefold::batched_reduce_into(arguments...);
 }
 
 /// The same with a stream or an execution policy in place of an executor: batched_reduce(stream,

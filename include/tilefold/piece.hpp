@@ -266,6 +266,12 @@ auto reduce_piece(Exec&& exec, Range&& range, Position position, Op op = {}) {
   return tilefold::reduce_piece<Acc>(exec, std::begin(range), std::end(range), position, op);
 }
 
+template <class Acc = void, class... Arguments>
+  requires detail::refused_items<Arguments...>
+auto reduce_piece(const Arguments&...) {
+  return detail::refuse<Arguments...>();
+}
+
 /// The same with a stream or an execution policy in place of an executor: reduce_piece(stream,
 /// ...). docs/streams.md lists them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,

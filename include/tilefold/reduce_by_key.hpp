@@ -65,6 +65,13 @@ struct key_arguments {
 template <class Equal, class Arguments>
 key_arguments(Equal, Arguments) -> key_arguments<Equal, Arguments>;
 
+/// A function of two keys that says yes or no about values which are more than that: thrust takes
+/// it for the equality, also where no operator follows.
+template <class F, class Key, class T>
+concept equality_alone =
+    !reducer<F> && !normalized_op<F>::known && is_key_equality<F, Key> && !std::same_as<T, bool> &&
+    std::same_as<std::remove_cvref_t<call_result_t<F, Key, Key>>, bool>;
+
 /// What they mean for such keys and values of type T. Nothing can be made of no_result.
 template <class Key, class T>
 auto read_key_arguments() {
@@ -72,7 +79,16 @@ auto read_key_arguments() {
 }
 template <class Key, class T, class OpOrInit>
 auto read_key_arguments(const OpOrInit& op_or_init) {
-  return key_arguments{equal_keys{}, detail::read_arguments<T>(op_or_init)};
+  constexpr bool equality = equality_alone<OpOrInit, Key, T>;
+  static_assert(
+      !equality,
+      "tilefold: a single function at the end of reduce_by_key is the operator; the equality of "
+      "keys stands before an operator, as in (..., equal, tilefold::plus{})");
+  if constexpr (equality) {
+    return key_arguments{equal_keys{}, no_result{}};
+  } else {
+    return key_arguments{equal_keys{}, detail::read_arguments<T>(op_or_init)};
+  }
 }
 template <class Key, class T, class EqualOrInit, class Op>
 auto read_key_arguments(const EqualOrInit& equal_or_init, const Op& op) {
@@ -278,7 +294,7 @@ std::int64_t reduce_by_key(Keys keys_first, Keys keys_last, Values values, KeysO
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
-  requires detail::refused_items<Arguments...>
+  requires detail::refused_items<Arguments...> || detail::not_indexed_at<2, Arguments...>
 std::int64_t reduce_by_key(const Arguments&...) {
   return detail::refuse<Arguments...>();
 }

@@ -54,7 +54,7 @@ constexpr bool takes_deferred_sizes() {
 }
 
 // As messages name it.
-inline constexpr const char* segments = "the number of segments";
+inline constexpr const char* number_of_segments = "the number of segments";
 
 }  // namespace detail
 
@@ -96,7 +96,7 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
   detail::require_integers<Begins>();
   detail::require_integers<Ends>();
   const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::segments, num_segments);
+      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
@@ -117,7 +117,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
                            InitOp... init_op) {
   detail::require_integers<Offsets>();
   const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::segments, num_segments);
+      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
@@ -136,7 +136,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It, std::integr
 void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segment_size, Out out,
                            InitOp... init_op) {
   const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::segments, num_segments);
+      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
   const std::int64_t size = detail::count_of("segmented_reduce", "the segment size", segment_size);
   if (size > 0 && segments > (std::numeric_limits<std::int64_t>::max)() / size) {
     throw invalid_range_error("tilefold::segmented_reduce: " + std::to_string(segments) +
@@ -161,7 +161,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
                            segment_bound longest, Out out, InitOp... init_op) {
   detail::require_integers<Offsets>();
   const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::segments, num_segments);
+      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
@@ -235,10 +235,20 @@ template <executor Exec, class First, class... More>
 inline constexpr bool no_segments<Exec, First, More...> =
     sizeof...(More) < 3 || (item_range<First> && !std::is_array_v<First>);
 
+/// Whether items or offsets cannot be indexed.
+template <class... Arguments>
+concept segments_not_indexed = not_indexed_at<0, Arguments...> || not_indexed_at<1, Arguments...>;
+
 }  // namespace detail
 
 template <class Acc = void, class... Arguments>
-  requires detail::no_segments<Arguments...>
+  requires detail::segments_not_indexed<Arguments...>
+void segmented_reduce_into(const Arguments&...) {
+  detail::refuse_for<detail::refusal::not_indexed>();
+}
+
+template <class Acc = void, class... Arguments>
+  requires(detail::no_segments<Arguments...> && !detail::segments_not_indexed<Arguments...>)
 void segmented_reduce_into(const Arguments&...) {
   static_assert(!detail::no_segments<Arguments...>,
                 "tilefold: the order of segmented_reduce is (first, offsets, num_segments, out, "
@@ -262,6 +272,12 @@ void segmented_reduce(It first, Arguments... arguments) {
   Dispatch::template with_executor<Arguments...>(
       first, [&](auto&& exec) { tilefold::segmented_reduce<Acc>(exec, first, arguments...); },
       arguments...);
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
+  requires detail::not_indexed_at<0, Arguments...>
+void segmented_reduce(const Arguments&... arguments) {
+  tilefold::segmented_reduce_into(arguments...);
 }
 
 template <class Acc = void, detail::item_range Range, class... Arguments>

@@ -32,8 +32,8 @@ constexpr bool in_order() {
   constexpr bool thrusts = in_order_of_thrust<Init, Op, F, T>;
   static_assert(
       !thrusts,
-      "tilefold: the order of transform_reduce is (first, last, init, op, f); that of "
-      "thrust, (first, last, f, init, op), has tilefold::thrust_compat::transform_reduce");
+      "tilefold: the order of transform_reduce is (first, last, init, op, f); "
+      "tilefold::thrust_compat::transform_reduce takes thrust's order, (first, last, f, init, op)");
   return !thrusts;
 }
 

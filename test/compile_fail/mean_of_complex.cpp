@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Statistics are of real numbers.
-// expect: tilefold: the reducer's lift cannot be called with the values of the range
+// expect: tilefold: this reducer does not take items of this type
 // errors: 1
 #include <complex>
 #include <vector>

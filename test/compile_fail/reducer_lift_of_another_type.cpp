@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A reducer's lift takes the values of the range; one of two ranges cannot do with one.
-// expect: tilefold: the reducer's lift cannot be called with the values of the range
+// expect: tilefold: this reducer does not take items of this type
 #include <vector>
 
 #include <tilefold/tilefold.hpp>

@@ -182,8 +182,10 @@ TEST(ExactDot, OfTwoTypes) {
   const std::vector<std::int32_t> k{3, 1 << 30};
   EXPECT_EQ(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), r::exact_dot{}), -2.0);
   EXPECT_EQ(tilefold::transform_reduce(k.begin(), k.end(), y.begin(), r::exact_dot{}), 0x1p30);
-  EXPECT_EQ(tilefold::transform_reduce(k.begin(), k.end(), k.begin(), r::exact_dot{}),
-            9 + (1LL << 60));
+  EXPECT_EQ(tilefold::transform_reduce(k.begin(), k.end(), k.begin(), r::exact_dot<double>{}),
+            0x1p60 + 9);
+  EXPECT_EQ(tilefold::transform_reduce(k.begin(), k.begin() + 1, k.begin(), r::exact_dot<float>{}),
+            9.0f);
 }
 
 TEST(ExactReducers, OfHalvesAndIntegers) {
@@ -191,11 +193,11 @@ TEST(ExactReducers, OfHalvesAndIntegers) {
   EXPECT_EQ(bits(tilefold::reduce(h, r::exact_sum{})), bits(half(7.0f)));
   EXPECT_EQ(tilefold::reduce(h, r::exact_sum<float>{}), 7.0f);
   const std::vector<std::int8_t> bytes(1000, std::int8_t{-100});
-  EXPECT_EQ(tilefold::reduce(bytes, r::exact_sum{}), -100000);
+  EXPECT_EQ(tilefold::reduce(bytes, r::exact_sum<float>{}), -100000.0f);
   EXPECT_EQ(tilefold::reduce(bytes, r::exact_mean{}), -100.0);
   EXPECT_EQ(tilefold::reduce(bytes, r::exact_l2{}), std::sqrt(1e7));
   const std::vector<bool> truths{true, false, true};
-  EXPECT_EQ(tilefold::reduce(truths, r::exact_sum{}), 2u);
+  EXPECT_EQ(tilefold::reduce(truths, r::exact_sum<double>{}), 2.0);
 }
 
 TEST(ExactReducers, OfComplexNumbersByParts) {

@@ -4,8 +4,9 @@
 // tree cannot: over data that arrive in another order, or are split by hand
 // (exact_accumulator.hpp). NaN, infinities, zeros and overflow: as there.
 //
-// Result: void for the type of the elements (of integers 64 bits; of means and roots of integers
-// double), or a type by name, for instance exact_sum<double> over floats. It is rounded once, too.
+// Result: void for the type of the elements (of means and roots of integers double), or a type by
+// name, for instance exact_sum<double> over floats. It is rounded once, too. Sums of integers in an
+// integer might not fit: there is checked_sum (checked_sum.hpp).
 #pragma once
 
 #include <concepts>
@@ -16,6 +17,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/detail/exact/exact_blocks.hpp>
 #include <tilefold/detail/exact/exact_state.hpp>
@@ -193,8 +195,7 @@ struct exact_squares_reducer : exact_products_reducer {
 
 namespace reducers {
 
-/// The sum; of complex numbers by parts. A Result that is an integer type gets the sum modulo
-/// 2^bits; whether that is the sum says checked_sum (checked_sum.hpp). Empty: 0.
+/// The sum; of complex numbers by parts; of integers in a floating Result alone. Empty: 0.
 template <class Result = void>
 struct exact_sum : detail::exact_reducer {
   template <detail::exactly_summable T>
@@ -268,7 +269,8 @@ struct exact_mean : detail::exact_reducer {
 
 /// The dot product of two ranges. Products are exact, also those that would overflow or underflow.
 /// Elements of two types meet in float or double, whichever holds both. Of complex numbers of one
-/// type by parts, neither factor conjugated; on a GPU not of doubles. Empty: 0.
+/// type by parts, neither factor conjugated; on a GPU not of doubles. Of integers in a floating
+/// Result alone. Empty: 0.
 template <class Result = void>
 struct exact_dot : detail::exact_products_reducer {
   template <class X, class Y>
@@ -299,7 +301,8 @@ struct exact_dot : detail::exact_products_reducer {
   }
 };
 
-/// The sum of squares; of complex numbers that of their sizes. Empty: 0.
+/// The sum of squares; of complex numbers that of their sizes; of integers in a floating Result
+/// alone. Empty: 0.
 template <class Result = void>
 struct exact_sum_of_squares : detail::exact_squares_reducer {
   template <class T>
@@ -321,6 +324,26 @@ struct exact_l2 : detail::exact_squares_reducer {
 }  // namespace reducers
 
 namespace detail {
+
+/// An exact sum is the real one, which an integer might not hold.
+template <class Result>
+struct exact_if_it_fits {
+  template <class... Values>
+  static constexpr bool fit() {
+    constexpr bool yes = !(integer<Values> && ...) || !(std::is_void_v<Result> || integer<Result>);
+    static_assert(
+        yes,
+        "tilefold: an integer might not hold an exact sum of integers: take checked_sum, which "
+        "says whether it does, or a floating Result, as in exact_sum<double>");
+    return yes;
+  }
+};
+template <class Result>
+struct functions_of<reducers::exact_sum<Result>> : exact_if_it_fits<Result> {};
+template <class Result>
+struct functions_of<reducers::exact_dot<Result>> : exact_if_it_fits<Result> {};
+template <class Result>
+struct functions_of<reducers::exact_sum_of_squares<Result>> : exact_if_it_fits<Result> {};
 
 /// The float or double that an element brings to an exact sum.
 struct exact_summand : exact_reducer {
@@ -453,7 +476,8 @@ void exact_accumulator<T>::add(Exec&& exec, It first, It last) {
       of_one_rank,
       "tilefold: an exact accumulator adds one rank's items: pass the executor that folds "
       "them, not ranks(), and merge the accumulators of all ranks");
-  using arguments = detail::init_and_op<detail::no_init, reducers::exact_sum<>>;
+  using summed = reducers::exact_sum<std::conditional_t<detail::integer<T>, double, void>>;
+  using arguments = detail::init_and_op<detail::no_init, summed>;
   if constexpr (!of_its_type || !of_one_rank) {
     return;
   } else if constexpr (detail::folds<void, Exec, arguments, detail::as_is, It>()) {

@@ -75,6 +75,8 @@ TILEFOLD_HD To convert(const From& value) {
     return detail::convert<To>(static_cast<float>(value));
   } else if constexpr (real<From> && integer<To> && !std::same_as<To, bool>) {
     return detail::to_integer<To>(value);
+  } else if constexpr (real<From> && std::same_as<To, bool> && !std::same_as<From, bool>) {
+    return !(value >= 0 && value <= 0);  // users may compile with -Wfloat-equal
   } else {
     return static_cast<To>(value);
   }

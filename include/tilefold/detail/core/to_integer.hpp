@@ -43,9 +43,9 @@ template <integer Int, real Real>
 TILEFOLD_HD Int nearest_integer(Real value) {
   constexpr auto least = static_cast<Real>(smallest<Int>);
   constexpr auto half_above = static_cast<Real>(largest<Int> / 2 + 1);  // a power of two, so exact
-  const bool fits = value / 2 < half_above;
-  if (value >= least && fits) return static_cast<Int>(value);
-  return value < least ? smallest<Int> : value == value && !fits ? largest<Int> : Int{0};
+  if (value < least) return smallest<Int>;
+  if (value / 2 >= half_above) return largest<Int>;
+  return value >= least ? static_cast<Int>(value) : Int{0};
 }
 
 /// `value` rounded toward zero, bounded to what Int holds; 0 for NaN.

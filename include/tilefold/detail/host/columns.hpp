@@ -602,9 +602,9 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
   const task_numbers numbers(room.tasks);
   const value_memory<accumulator> values(room.tasks * room.width);
   const column_fold_of<Source, Reducer> fold(mode, forest.source, forest.rows, reducer, room);
-  const auto keep_all = [&](const accumulator* values, std::int64_t block) {
+  const auto keep_all = [&](const accumulator* of_block, std::int64_t block) {
     const std::int64_t first = tasks.first_column(block);
-    for (std::int64_t c = 0; c < tasks.width_of(block); ++c) keep(first + c, values[c]);
+    for (std::int64_t c = 0; c < tasks.width_of(block); ++c) keep(first + c, of_block[c]);
   };
   const auto origin = [&](std::int64_t block) {
     return forest.columns.offset(tasks.first_column(block));

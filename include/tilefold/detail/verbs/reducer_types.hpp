@@ -21,9 +21,11 @@ constexpr bool reducible() {
     return detail::reducible<R, as_is, call_result_t<Lift, Values...>>();
   } else if constexpr (functions_of<R>::template fit<Values...>()) {
     constexpr bool lifts = detail::lifts_values<R, Values...>();
-    static_assert(lifts,
-                  "tilefold: the reducer's lift cannot be called with the values of the range (or "
-                  "of as many ranges as there are); lift, combine and project must be const");
+    static_assert(
+        lifts,
+        "tilefold: this reducer does not take items of this type, or takes another number "
+        "of ranges: its lift cannot be called with them; lift, combine and project must be "
+        "const");
     if constexpr (lifts) return detail::copies_accumulator<reducer_accumulator_t<R, Values...>>();
     return false;
   } else {

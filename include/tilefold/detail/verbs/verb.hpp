@@ -96,9 +96,20 @@ inline constexpr refusal refusal_of<First, Second, More...> =
 template <class... Arguments>
 concept refused_items = refusal_of<Arguments...> != refusal::none;
 
-template <class... Arguments>
-no_result refuse() {
-  constexpr refusal why = refusal_of<Arguments...>;
+/// Whether the argument at a place, counted without an executor, leads to items that cannot be
+/// indexed.
+template <int Place, class... Arguments>
+inline constexpr bool not_indexed_at = false;
+template <int Place, class First, class... More>
+inline constexpr bool not_indexed_at<Place, First, More...> =
+    executor<First> ? not_indexed_at<Place, More...> : not_indexed_at<Place - 1, More...>;
+template <class First, class... More>
+inline constexpr bool not_indexed_at<0, First, More...> =
+    executor<First> ? not_indexed_at<0, More...>
+                    : detail::why_refused<First>() == refusal::not_indexed;
+
+template <refusal why>
+no_result refuse_for() {
   static_assert(why != refusal::not_indexed,
                 "tilefold: items must be random-access, first[i] and last - first: copy those of a "
                 "list or a filter view to an array first");
@@ -108,6 +119,13 @@ no_result refuse() {
   static_assert(why != refusal::a_length,
                 "tilefold: a range is two iterators, first and last: pass first + n, not n");
   return {};
+}
+
+/// Says why the first arguments cannot be items; if they can, that others are not indexed.
+template <class... Arguments>
+no_result refuse() {
+  constexpr refusal why = refusal_of<Arguments...>;
+  return detail::refuse_for<why == refusal::none ? refusal::not_indexed : why>();
 }
 
 /// What may be the first argument of a call, and no other.
@@ -226,7 +244,8 @@ std::string operator_name() {
   throw empty_range_error("tilefold::" + std::string(verb) +
                           ": the range is empty, there is no initial value, and no identity is "
                           "known for " +
-                          name + "; tilefold::if_empty(op, value) gives nothing a result");
+                          name +
+                          "; pass tilefold::if_empty(op, value) to give an empty range a result");
 }
 
 template <class Lift, class... Its>
