@@ -45,6 +45,7 @@ def programs():
     all_of['gpu.two_units_test'] += ['test/two_units_host.cpp']
     all_of['gpu.cuda.all_gpus_test'] += ['cmake/nccl.cmake', 'cmake/find_nccl.cmake']
     all_of['gpu.nccl.ranks_test'] += ['examples/ranks/nccl_sum.cu', 'cmake/nccl.cmake', 'cmake/find_nccl.cmake']
+    all_of['gpu.nccl.many_results_test'] += ['cmake/nccl.cmake', 'cmake/find_nccl.cmake']
     # A program for each few of the family, as many as the build has.
     all_of['gpu.order_net'] = ['test/order_net/cuda_test.cu', 'test/order_net/host_test.cpp']
     all_of['gpu.nvrtc'] = (['test/compilers/nvrtc_test.py', 'test/compilers/kernels.cu'] +

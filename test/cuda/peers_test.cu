@@ -15,28 +15,14 @@
 #include <gtest/gtest.h>
 
 #include "../support/gpu_lists.hpp"
-#include "../support/rank_verbs.cuh"
 #include "../support/stream_ranks.cuh"
+#include "peers.cuh"
 
 namespace {
 
 using tilefold::test::all_gpus;
 using tilefold::test::must;
-
-// Calls body(comm) on a thread for each GPU.
-template <class Body>
-void on_gpus(const std::vector<int>& devices, const Body& body) {
-  auto comms = tilefold::peer_communicator::make(devices);
-  std::vector<std::thread> threads;
-  for (auto& comm : comms) {
-    threads.emplace_back([&body, &comm] {
-      must(cudaSetDevice(comm.device()));
-      body(comm);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
-
+using tilefold::test::on_gpus;
 constexpr auto on_all = [](const auto& body) { on_gpus(all_gpus(), body); };
 
 TEST(PeerRanks, InStreamOrderAndInGraphs) {
@@ -52,16 +38,6 @@ TEST(PeerRanks, WhatGoesWrongInStreamOrderIsToldToAll) {
 TEST(PeerRanks, ABadOutIsToldToAll) { tilefold::test::expect_a_bad_out_is_told(on_all); }
 TEST(PeerRanks, AnExecutorOfAnotherGpuIsToldToAll) {
   tilefold::test::expect_an_executor_of_another_gpu_is_told(on_all);
-}
-TEST(PeerRanks, SegmentsRunsAndColumnsThatCrossRanks) {
-  if (all_gpus().size() == 1) GTEST_SKIP() << "nothing crosses ranks on one GPU";
-  for (const std::vector<int>& devices : tilefold::test::gpu_lists(false)) {
-    SCOPED_TRACE(tilefold::test::text_of(devices));
-    on_gpus(devices, [](tilefold::peer_communicator& comm) {
-      tilefold::cuda_executor gpu;
-      tilefold::test::expect_many_results_of_ranks(comm, gpu, 10);
-    });
-  }
 }
 TEST(PeerRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
 

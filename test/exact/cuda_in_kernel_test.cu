@@ -21,6 +21,7 @@
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"
+#include "exact_types.hpp"
 #include "fp8_items.hpp"
 #include "many_items.hpp"
 
@@ -37,7 +38,7 @@ std::string bytes_of(const T& x) {
 /// What an exact sum and a mean are of some of the items.
 template <class T>
 struct sum_and_mean {
-  typename detail::exact_result<T>::type sum;
+  test::exact_result_of<T> sum;
   detail::exact_real<T> mean;
 };
 
@@ -45,7 +46,8 @@ template <class T>
 sum_and_mean<T> expected_of(const std::vector<T>& items, std::size_t begin, std::size_t count) {
   exact_accumulator<T> sum;
   for (std::size_t i = begin; i < begin + count; ++i) sum.add(items[i]);
-  return {sum.value(), sum.mean(static_cast<std::int64_t>(count))};
+  return {sum.template value<test::exact_result_of<T>>(),
+          sum.mean(static_cast<std::int64_t>(count))};
 }
 
 using complex = thrust::complex<float>;
@@ -81,7 +83,7 @@ std::vector<T> items_of_kind(int kind, std::size_t n, std::mt19937_64& random) {
 template <int Nt, class T>
 __global__ void __launch_bounds__(Nt)
     fold_blocks(const T* items, const int* counts, sum_and_mean<T>* out) {
-  using both = decltype(r::fuse(r::exact_sum{}, r::exact_mean{}));
+  using both = decltype(r::fuse(test::exact_sum_of<T>{}, r::exact_mean{}));
   __shared__ block_storage<Nt, accumulated_t<T, both>> storage;
   const T mine = items[static_cast<int>(blockIdx.x) * Nt + static_cast<int>(threadIdx.x)];
   const int count = counts[blockIdx.x];
@@ -99,8 +101,8 @@ __global__ void fold_warps(const T* items, const int* counts, sum_and_mean<T>* o
   const int warp = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) / 32;
   const T mine[2] = {items[64 * warp + 2 * lane], items[64 * warp + 2 * lane + 1]};
   const int count = counts[warp];
-  const auto sum =
-      count == 64 ? warp_fold(mine, r::exact_sum{}) : warp_fold(mine, count, r::exact_sum{});
+  const test::exact_sum_of<T> exact;
+  const auto sum = count == 64 ? warp_fold(mine, exact) : warp_fold(mine, count, exact);
   const auto mean = warp_fold(mine, count, r::exact_mean{});
   // Each lane has it: another one for every warp.
   if (lane == warp % 32) out[warp] = {sum, mean};

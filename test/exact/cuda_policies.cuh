@@ -26,12 +26,15 @@
 #include <tilefold/segmented_reduce.hpp>
 
 #include "../support/seed.hpp"
+#include "exact_types.hpp"
 #include "many_items.hpp"
 
 namespace tilefold {
 namespace {
 
 namespace r = reducers;
+using test::exact_result_of;
+using test::exact_sum_of;
 
 constexpr std::size_t num_items = 60000;
 
@@ -43,7 +46,7 @@ std::string bytes_of(const T& x) {
 template <class T>
 class CudaExactPolicies : public testing::Test {
  protected:
-  using result = typename detail::exact_result<T>::type;
+  using result = exact_result_of<T>;
 
   exact_accumulator<T> sum_of(std::size_t begin, std::size_t end) const {
     exact_accumulator<T> sum;
@@ -56,7 +59,7 @@ class CudaExactPolicies : public testing::Test {
       const result got = out_[s];
       ASSERT_EQ(bytes_of(got), bytes_of(sum_of(static_cast<std::size_t>(bounds_[s]),
                                                static_cast<std::size_t>(bounds_[s + 1]))
-                                            .value()))
+                                            .template value<exact_result_of<T>>()))
           << what << ", " << s;
     }
   }
@@ -69,8 +72,8 @@ class CudaExactPolicies : public testing::Test {
     for (const std::size_t n : {std::size_t{1}, std::size_t{777}, std::size_t{9000}, num_items}) {
       const auto expected = sum_of(0, n);
       const auto count = static_cast<std::int64_t>(n);
-      EXPECT_EQ(bytes_of(reduce(exec, first, first + n, r::exact_sum{})),
-                bytes_of(expected.value()))
+      EXPECT_EQ(bytes_of(reduce(exec, first, first + n, exact_sum_of<T>{})),
+                bytes_of(expected.template value<exact_result_of<T>>()))
           << n;
       EXPECT_EQ(bytes_of(reduce(exec, first, first + n, r::exact_mean<double>{})),
                 bytes_of(expected.template mean<double>(count)))
@@ -78,10 +81,10 @@ class CudaExactPolicies : public testing::Test {
     }
     segmented_reduce_into(exec, first, offsets_.data().get(),
                           static_cast<std::int64_t>(bounds_.size()) - 1, out_.data().get(),
-                          r::exact_sum{});
+                          exact_sum_of<T>{});
     expect_sums("by offsets");
     ASSERT_EQ(reduce_by_key(exec, keys_.data().get(), keys_.data().get() + num_items, first,
-                            keys_out_.data().get(), out_.data().get(), r::exact_sum{}),
+                            keys_out_.data().get(), out_.data().get(), exact_sum_of<T>{}),
               static_cast<std::int64_t>(bounds_.size()) - 1);
     expect_sums("by key");
   }
@@ -94,8 +97,10 @@ class CudaExactPolicies : public testing::Test {
     for (const std::size_t n : {std::size_t{1}, std::size_t{777}, std::size_t{9000}, num_items}) {
       const auto expected = sum_of(0, n);
       const auto count = static_cast<std::int64_t>(n);
-      const auto both = reduce(exec, first, first + n, r::fuse(r::exact_sum{}, r::count{}));
-      EXPECT_EQ(bytes_of(both.template get<0>()), bytes_of(expected.value())) << n;
+      const auto both = reduce(exec, first, first + n, r::fuse(exact_sum_of<T>{}, r::count{}));
+      EXPECT_EQ(bytes_of(both.template get<0>()),
+                bytes_of(expected.template value<exact_result_of<T>>()))
+          << n;
       EXPECT_EQ(both.template get<1>(), count) << n;
     }
   }

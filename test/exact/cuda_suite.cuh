@@ -14,6 +14,7 @@
 #include <tilefold/exact_accumulator.hpp>
 #include <tilefold/reducers/exact.hpp>
 
+#include "exact_types.hpp"
 #include "many_items.hpp"
 
 namespace tilefold {
@@ -21,6 +22,9 @@ namespace {
 
 namespace r = reducers;
 using test::any_items;
+using test::exact_dot_of;
+using test::exact_result_of;
+using test::exact_sum_of;
 using test::forest_items;
 using test::items_of;
 

@@ -45,8 +45,8 @@ TYPED_TEST_P(CudaExactProducts, ProductsAreThoseOfTheHost) {
       const auto begin = items.begin();
       const auto end = begin + static_cast<std::ptrdiff_t>(n);
       SCOPED_TRACE(std::to_string(kind) + ", " + std::to_string(n));
-      ASSERT_EQ(bytes_of(transform_reduce(gpu, first, first + n, first + 3, r::exact_dot{})),
-                bytes_of(tilefold::transform_reduce(begin, end, begin + 3, r::exact_dot{})));
+      ASSERT_EQ(bytes_of(transform_reduce(gpu, first, first + n, first + 3, exact_dot_of<T>{})),
+                bytes_of(tilefold::transform_reduce(begin, end, begin + 3, exact_dot_of<T>{})));
       ASSERT_EQ(bytes_of(reduce(gpu, first + 1, first + n + 1, r::exact_l2{})),
                 bytes_of(tilefold::reduce(begin + 1, end + 1, r::exact_l2{})));
       ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum_of_squares<double>{})),
@@ -115,7 +115,7 @@ TYPED_TEST_P(CudaExactProducts, LongRangesOfEverySpread) {
       const T* const other = other_on_gpu.data().get();
       const auto n = static_cast<std::ptrdiff_t>(x.size());
       SCOPED_TRACE(round);
-      EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum{})), bytes_of(tiny));
+      EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, exact_sum_of<T>{})), bytes_of(tiny));
       EXPECT_EQ(bytes_of(reduce(gpu, first + 1, first + n, r::exact_sum<double>{})),
                 bytes_of(tilefold::reduce(x.begin() + 1, x.end(), r::exact_sum<double>{})));
       EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum_of_squares<double>{})),

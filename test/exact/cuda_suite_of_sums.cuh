@@ -48,8 +48,8 @@ TYPED_TEST_P(CudaExact, SumsAreThoseOfTheHost) {
       const T* const first = x.data().get() + offset;
       const auto expected = sum_of(items, offset, n + offset);
       SCOPED_TRACE(std::to_string(kind) + ", " + std::to_string(n) + ", " + std::to_string(offset));
-      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum{})),
-                bytes_of(expected.value()));
+      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, exact_sum_of<T>{})),
+                bytes_of(expected.template value<exact_result_of<T>>()));
       ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum<double>{})),
                 bytes_of(expected.template value<double>()));
       ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_mean{})),
@@ -71,8 +71,9 @@ TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
           std::vector<T> items(n, static_cast<T>(fill));
           items[n / 2] = static_cast<T>(one);
           const thrust::device_vector<T> x(items);
-          const T got = reduce(gpu, x.data().get(), x.data().get() + n, r::exact_sum{});
-          ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, 0, n).value()))
+          const T got = reduce(gpu, x.data().get(), x.data().get() + n, exact_sum_of<T>{});
+          ASSERT_EQ(bytes_of(got),
+                    bytes_of(sum_of(items, 0, n).template value<exact_result_of<T>>()))
               << n << " of " << fill << " and a " << one;
         }
       }
@@ -94,8 +95,8 @@ TYPED_TEST_P(CudaExact, InfinitiesBesideTheLargestNumbers) {
           std::vector<T> items(n, size);
           items[n / 2] = one;
           const thrust::device_vector<T> x(items);
-          ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, r::exact_sum{})),
-                    bytes_of(sum_of(items, 0, n).value()))
+          ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, exact_sum_of<T>{})),
+                    bytes_of(sum_of(items, 0, n).template value<exact_result_of<T>>()))
               << n;
         }
       }
@@ -110,11 +111,12 @@ TYPED_TEST_P(CudaExact, RangesInAnyOrder) {
   cuda_executor gpu;
   for (const std::size_t n : {200u, 5000u, 20000u, 100000u, (1u << 22) + 77}) {
     auto items = any_items<T>(test::num_exact_kinds, n, random);
-    const auto expected = bytes_of(sum_of(items, 0, n).value());
+    const auto expected = bytes_of(sum_of(items, 0, n).template value<exact_result_of<T>>());
     for (int round = 0; round < 3; ++round) {
       std::shuffle(items.begin(), items.end(), random);
       const thrust::device_vector<T> x(items);
-      ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, r::exact_sum{})), expected)
+      ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, exact_sum_of<T>{})),
+                expected)
           << n << ", " << round;
     }
   }
@@ -129,8 +131,8 @@ TYPED_TEST_P(CudaExact, SanitizeRanges) {
   for (const std::size_t n : {1001u, 20001u, 140001u, (1u << 22) + 77}) {
     const auto items = any_items<T>(test::num_exact_kinds, n, random);
     const thrust::device_vector<T> x(items);
-    EXPECT_EQ(bytes_of(reduce(gpu, x.data().get() + 1, x.data().get() + n, r::exact_sum{})),
-              bytes_of(sum_of(items, 1, n).value()))
+    EXPECT_EQ(bytes_of(reduce(gpu, x.data().get() + 1, x.data().get() + n, exact_sum_of<T>{})),
+              bytes_of(sum_of(items, 1, n).template value<exact_result_of<T>>()))
         << n;
     EXPECT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, r::exact_l2{})),
               bytes_of(tilefold::reduce(items, r::exact_l2{})))

@@ -45,7 +45,7 @@ TYPED_TEST_P(CudaExactVerbs, InEveryVerb) {
   const std::size_t n = 60000;
   const auto items = any_items<T>(test::num_exact_kinds, n, random);
   const thrust::device_vector<T> x(items);
-  using result = typename detail::exact_result<T>::type;
+  using result = exact_result_of<T>;
   std::vector<int> bounds{0};
   while (bounds.back() < static_cast<int>(n)) {
     const int length = static_cast<int>(random() % (random() % 8 == 0 ? 9000 : 40));
@@ -55,20 +55,27 @@ TYPED_TEST_P(CudaExactVerbs, InEveryVerb) {
   const thrust::device_vector<int> offsets(bounds);
   thrust::device_vector<result> sums(static_cast<std::size_t>(segments));
   segmented_reduce_into(gpu, x.data().get(), offsets.data().get(), segments, sums.data().get(),
-                        r::exact_sum{});
+                        exact_sum_of<T>{});
   for (std::size_t s = 0; s < static_cast<std::size_t>(segments); ++s) {
     const auto begin = static_cast<std::size_t>(bounds[s]);
     const auto end = static_cast<std::size_t>(bounds[s + 1]);
     const result got = sums[s];
-    ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, begin, end).value())) << s;
+    ASSERT_EQ(bytes_of(got),
+              bytes_of(sum_of(items, begin, end).template value<exact_result_of<T>>()))
+        << s;
   }
   const std::size_t rows = 300, columns = 200;
   thrust::device_vector<result> of_rows(rows);
   segmented_reduce_into(gpu, x.data().get(), static_cast<std::int64_t>(rows),
-                        static_cast<std::int64_t>(columns), of_rows.data().get(), r::exact_sum{});
+                        static_cast<std::int64_t>(columns), of_rows.data().get(),
+                        exact_sum_of<T>{});
   for (std::size_t s = 0; s < rows; ++s) {
     const result got = of_rows[s];
-    ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, s * columns, (s + 1) * columns).value())) << s;
+    ASSERT_EQ(
+        bytes_of(got),
+        bytes_of(
+            sum_of(items, s * columns, (s + 1) * columns).template value<exact_result_of<T>>()))
+        << s;
   }
   std::vector<int> keys(n);
   for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<int>(i / 37);
@@ -77,23 +84,27 @@ TYPED_TEST_P(CudaExactVerbs, InEveryVerb) {
   thrust::device_vector<result> by_key(n);
   const std::int64_t runs =
       reduce_by_key(gpu, k.data().get(), k.data().get() + n, x.data().get(), keys_out.data().get(),
-                    by_key.data().get(), r::exact_sum{});
+                    by_key.data().get(), exact_sum_of<T>{});
   ASSERT_EQ(runs, static_cast<std::int64_t>((n + 36) / 37));
   for (std::size_t s = 0; s < static_cast<std::size_t>(runs); ++s) {
     const result got = by_key[s];
-    ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, 37 * s, std::min(n, 37 * s + 37)).value()))
+    ASSERT_EQ(
+        bytes_of(got),
+        bytes_of(
+            sum_of(items, 37 * s, std::min(n, 37 * s + 37)).template value<exact_result_of<T>>()))
         << s;
   }
   const auto both =
-      reduce(gpu, x.data().get(), x.data().get() + n, r::fuse(r::exact_sum{}, r::count{}));
-  ASSERT_EQ(bytes_of(both.template get<0>()), bytes_of(sum_of(items, 0, n).value()));
+      reduce(gpu, x.data().get(), x.data().get() + n, r::fuse(exact_sum_of<T>{}, r::count{}));
+  ASSERT_EQ(bytes_of(both.template get<0>()),
+            bytes_of(sum_of(items, 0, n).template value<exact_result_of<T>>()));
   ASSERT_EQ(both.template get<1>(), static_cast<std::int64_t>(n));
 }
 
 // Trees for lanes, for warps, for blocks; of one length and of many; runs and columns.
 TYPED_TEST_P(CudaExactVerbs, ManySumsAreThoseOfTheHost) {
   using T = TypeParam;
-  using result = typename detail::exact_result<T>::type;
+  using result = exact_result_of<T>;
   std::mt19937_64 random(test::seed());
   cuda_executor gpu;
   const std::size_t n = 40000;
@@ -105,7 +116,8 @@ TYPED_TEST_P(CudaExactVerbs, ManySumsAreThoseOfTheHost) {
     for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
       const auto begin = static_cast<std::size_t>(bounds[s]);
       const auto end = static_cast<std::size_t>(bounds[s + 1]);
-      ASSERT_EQ(bytes_of(got[s]), bytes_of(sum_of(items, begin, end).value()))
+      ASSERT_EQ(bytes_of(got[s]),
+                bytes_of(sum_of(items, begin, end).template value<exact_result_of<T>>()))
           << "[" << begin << ", " << end << ")";
     }
   };
@@ -124,7 +136,7 @@ TYPED_TEST_P(CudaExactVerbs, ManySumsAreThoseOfTheHost) {
       }
       const auto trees = static_cast<std::int64_t>(bounds.size()) - 1;
       segmented_reduce_into(gpu, first, trees, static_cast<std::int64_t>(length), out.data().get(),
-                            r::exact_sum{});
+                            exact_sum_of<T>{});
       ASSERT_NO_FATAL_FAILURE(expect_sums(items, bounds));
     }
     for (const int mean : {4, 30, 400, 3000}) {
@@ -137,7 +149,7 @@ TYPED_TEST_P(CudaExactVerbs, ManySumsAreThoseOfTheHost) {
       const thrust::device_vector<int> offsets(bounds);
       segmented_reduce_into(gpu, first, offsets.data().get(),
                             static_cast<std::int64_t>(bounds.size()) - 1, out.data().get(),
-                            r::exact_sum{});
+                            exact_sum_of<T>{});
       ASSERT_NO_FATAL_FAILURE(expect_sums(items, bounds));
       std::vector<int> keys(n);
       bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
@@ -147,7 +159,7 @@ TYPED_TEST_P(CudaExactVerbs, ManySumsAreThoseOfTheHost) {
       const thrust::device_vector<int> k(keys);
       thrust::device_vector<int> keys_out(n);
       ASSERT_EQ(reduce_by_key(gpu, k.data().get(), k.data().get() + n, first, keys_out.data().get(),
-                              out.data().get(), r::exact_sum{}),
+                              out.data().get(), exact_sum_of<T>{}),
                 static_cast<std::int64_t>(bounds.size()) - 1);
       ASSERT_NO_FATAL_FAILURE(expect_sums(items, bounds));
     }
@@ -157,12 +169,12 @@ TYPED_TEST_P(CudaExactVerbs, ManySumsAreThoseOfTheHost) {
       SCOPED_TRACE(std::to_string(columns) + " columns");
       axis_reduce(gpu, mds::mdspan<const T, mds::dextents<std::size_t, 2>>(first, rows, columns),
                   mds::mdspan<result, mds::dextents<std::size_t, 1>>(out.data().get(), columns), 0,
-                  r::exact_sum{});
+                  exact_sum_of<T>{});
       thrust::copy(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(columns), got.begin());
       for (std::size_t c = 0; c < columns; ++c) {
         exact_accumulator<T> sum;
         for (std::size_t i = 0; i < rows; ++i) sum.add(items[i * columns + c]);
-        ASSERT_EQ(bytes_of(got[c]), bytes_of(sum.value())) << c;
+        ASSERT_EQ(bytes_of(got[c]), bytes_of(sum.template value<exact_result_of<T>>())) << c;
       }
     }
   }
@@ -189,7 +201,7 @@ TYPED_TEST_P(CudaExactVerbs, AQuarterOfAMillionMultisets) {
     for (std::size_t m = 0; m < expected.size(); ++m) {
       expected[m] = sum_of(items, static_cast<std::size_t>(bounds[m]),
                            static_cast<std::size_t>(bounds[m + 1]))
-                        .value();
+                        .template value<exact_result_of<T>>();
       std::shuffle(items.begin() + bounds[m], items.begin() + bounds[m + 1], random);
     }
     const thrust::device_vector<T> x(items);
@@ -205,10 +217,10 @@ TYPED_TEST_P(CudaExactVerbs, AQuarterOfAMillionMultisets) {
       }
     };
     segmented_reduce_into(gpu, x.data().get(), offsets.data().get(), std::int64_t{count},
-                          sums.data().get(), r::exact_sum{});
+                          sums.data().get(), exact_sum_of<T>{});
     ASSERT_NO_FATAL_FAILURE(expect_sums("by segment"));
     ASSERT_EQ(reduce_by_key(gpu, k.data().get(), k.data().get() + k.size(), x.data().get(),
-                            keys_out.data().get(), sums.data().get(), r::exact_sum{}),
+                            keys_out.data().get(), sums.data().get(), exact_sum_of<T>{}),
               count);
     ASSERT_NO_FATAL_FAILURE(expect_sums("by key"));
   }
@@ -218,7 +230,7 @@ TYPED_TEST_P(CudaExactVerbs, AQuarterOfAMillionMultisets) {
 // segments for lanes, warps and blocks; runs and columns.
 TYPED_TEST_P(CudaExactVerbs, SanitizeVerbs) {
   using T = TypeParam;
-  using result = typename detail::exact_result<T>::type;
+  using result = exact_result_of<T>;
   std::mt19937_64 random(test::seed());
   cuda_executor gpu;
   const std::size_t n = 30000;
@@ -230,7 +242,7 @@ TYPED_TEST_P(CudaExactVerbs, SanitizeVerbs) {
       const result got = out[s];
       ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, static_cast<std::size_t>(bounds[s]),
                                                static_cast<std::size_t>(bounds[s + 1]))
-                                            .value()))
+                                            .template value<exact_result_of<T>>()))
           << what << ", " << s;
     }
   };
@@ -238,7 +250,7 @@ TYPED_TEST_P(CudaExactVerbs, SanitizeVerbs) {
     std::vector<int> bounds{0};
     while (bounds.back() + length <= static_cast<int>(n)) bounds.push_back(bounds.back() + length);
     segmented_reduce_into(gpu, x.data().get(), static_cast<std::int64_t>(bounds.size()) - 1,
-                          static_cast<std::int64_t>(length), out.data().get(), r::exact_sum{});
+                          static_cast<std::int64_t>(length), out.data().get(), exact_sum_of<T>{});
     expect(bounds, "of one length");
   }
   std::vector<int> bounds{0, 0};
@@ -249,7 +261,7 @@ TYPED_TEST_P(CudaExactVerbs, SanitizeVerbs) {
   const thrust::device_vector<int> offsets(bounds);
   segmented_reduce_into(gpu, x.data().get(), offsets.data().get(),
                         static_cast<std::int64_t>(bounds.size()) - 1, out.data().get(),
-                        r::exact_sum{});
+                        exact_sum_of<T>{});
   expect(bounds, "by offsets");
   bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
   std::vector<int> keys(n);
@@ -259,7 +271,7 @@ TYPED_TEST_P(CudaExactVerbs, SanitizeVerbs) {
   const thrust::device_vector<int> k(keys);
   thrust::device_vector<int> keys_out(n);
   ASSERT_EQ(reduce_by_key(gpu, k.data().get(), k.data().get() + n, x.data().get(),
-                          keys_out.data().get(), out.data().get(), r::exact_sum{}),
+                          keys_out.data().get(), out.data().get(), exact_sum_of<T>{}),
             static_cast<std::int64_t>(bounds.size()) - 1);
   expect(bounds, "by key");
 }

@@ -23,13 +23,14 @@
 
 #include "../support/device.cuh"
 #include "../support/gpu_lists.hpp"
-#include "../support/rank_verbs.cuh"
 #include "../support/stream_ranks.cuh"
+#include "nccl.cuh"
 
 namespace {
 
 namespace r = tilefold::reducers;
 using tilefold::test::must;
+using tilefold::test::on_gpus;
 
 // Calls with accumulators of up to 32 bytes meet, whatever the lengths: the most blocks of a part
 // are 126. (A sum of 17 floats a rank, and statistics of 2^40.)
@@ -41,37 +42,7 @@ static_assert(bytes_sent(2, 4) == bytes_sent(79, 24));
 static_assert(bytes_sent(1, 1) == bytes_sent(126, 32));
 static_assert(bytes_sent(126, 33) > bytes_sent(126, 32));
 
-// Calls body(comm) on a thread for each GPU.
-template <class Body>
-void on_gpus(const std::vector<int>& devices, const Body& body) {
-  std::vector<ncclComm_t> comms(devices.size());
-  ASSERT_EQ(ncclCommInitAll(comms.data(), static_cast<int>(devices.size()), devices.data()),
-            ncclSuccess);
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-    threads.emplace_back([&, rank] {
-      must(cudaSetDevice(devices[rank]));
-      tilefold::nccl_communicator comm(comms[rank]);
-      EXPECT_EQ(comm.device(), devices[rank]);
-      body(comm);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const ncclComm_t comm : comms) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
-}
-
 constexpr auto on_all = [](const auto& body) { on_gpus(tilefold::test::all_gpus(), body); };
-
-TEST(NcclRanks, SegmentsRunsAndColumnsThatCrossRanks) {
-  if (tilefold::test::num_gpus() == 1) GTEST_SKIP() << "nothing crosses ranks on one GPU";
-  for (const std::vector<int>& devices : tilefold::test::gpu_lists(false)) {
-    SCOPED_TRACE(tilefold::test::text_of(devices));
-    on_gpus(devices, [](tilefold::nccl_communicator& comm) {
-      tilefold::cuda_executor gpu;
-      tilefold::test::expect_many_results_of_ranks(comm, gpu, 10);
-    });
-  }
-}
 
 TEST(NcclRanks, TheBitsOfOneCall) {
   constexpr std::int64_t n = 300000;
