@@ -37,7 +37,7 @@ auto inner_product(It1 first1, It1 last1, It2 first2, Init init, OpF... op_f) {
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
   requires detail::refused_items<Arguments...> || detail::not_indexed_at<2, Arguments...>
 auto inner_product(const Arguments&...) {
-  return detail::refuse<Arguments...>();
+  return detail::refuse_sequences<Arguments...>();
 }
 
 /// The same, written through `out`, as reduce_into() does.

@@ -296,7 +296,7 @@ std::int64_t reduce_by_key(Keys keys_first, Keys keys_last, Values values, KeysO
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
   requires detail::refused_items<Arguments...> || detail::not_indexed_at<2, Arguments...>
 std::int64_t reduce_by_key(const Arguments&...) {
-  return detail::refuse<Arguments...>();
+  return detail::refuse_sequences<Arguments...>();
 }
 
 /// The same with a stream or an execution policy in place of an executor: reduce_by_key(stream,

@@ -121,11 +121,17 @@ no_result refuse_for() {
   return {};
 }
 
-/// Says why the first arguments cannot be items; if they can, that others are not indexed.
 template <class... Arguments>
 no_result refuse() {
+  return detail::refuse_for<refusal_of<Arguments...>>();
+}
+
+/// The same; if the first arguments can be items, it says that another sequence is not indexed.
+template <class... Arguments>
+no_result refuse_sequences() {
   constexpr refusal why = refusal_of<Arguments...>;
-  return detail::refuse_for<why == refusal::none ? refusal::not_indexed : why>();
+  constexpr refusal told = why == refusal::none ? refusal::not_indexed : why;
+  return detail::refuse_for<told>();
 }
 
 /// What may be the first argument of a call, and no other.
