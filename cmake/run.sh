@@ -42,7 +42,7 @@ if ! has_gpu; then
 elif ! nvcc=$(command -v "${CUDACXX:-nvcc}" || command -v /usr/local/cuda/bin/nvcc); then
   echo "tilefold: there is a GPU, but no nvcc to build for it: install the CUDA toolkit, then run this again"
 elif ! "$nvcc" --help | grep -q 'c++20'; then
-  echo "tilefold: there is a GPU, but $nvcc knows no C++20: install CUDA 12 or later, then run this again"
+  echo "tilefold: there is a GPU, but $nvcc knows no C++20: install CUDA 13 or later, then run this again"
 else
   quietly "compiling examples/gpu_sum.cu" build/run/gpu_sum.log \
     "$nvcc" -std=c++20 -O3 -arch=native -Iinclude examples/gpu_sum.cu -o build/run/gpu_sum

@@ -49,6 +49,20 @@ TEST(TransformRows, MayWriteOverItsItems) {
   EXPECT_EQ(std::memcmp(x.data(), apart.data(), 300 * sizeof(float)), 0);
 }
 
+TEST(TransformRows, NeedsNoExecutor) {
+  const std::vector<float> x = row_items<float>(300);
+  std::vector<float> wanted(300), found(300);
+  log_softmax(host_executor(), x.data(), 3, 100, wanted.data());
+  log_softmax(x.data(), 3, 100, found.data());
+  EXPECT_EQ(std::memcmp(wanted.data(), found.data(), 300 * sizeof(float)), 0);
+  const auto quotient = [](float item, double norm) {
+    return static_cast<float>(static_cast<double>(item) / norm);
+  };
+  transform_rows(host_executor(), x.data(), 3, 100, wanted.data(), reducers::l2{}, quotient);
+  transform_rows(x.data(), 3, 100, found.data(), reducers::l2{}, quotient);
+  EXPECT_EQ(std::memcmp(wanted.data(), found.data(), 300 * sizeof(float)), 0);
+}
+
 TEST(TransformRows, OfNothingWritesNothing) {
   const float* const none = nullptr;
   float* const nowhere = nullptr;

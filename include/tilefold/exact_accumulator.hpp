@@ -67,6 +67,13 @@ class exact_accumulator {
   TILEFOLD_HD void add(const U& x) {
     state_.add(detail::exact_item(x));
   }
+  template <detail::number U>
+    requires(!detail::adds_exactly<U, T>)
+  TILEFOLD_HD void add(const U&) {
+    static_assert(detail::adds_exactly<U, T>,
+                  "tilefold: this sum is not exact for every value of the item's type: convert the "
+                  "item first, or take an exact_accumulator of another type");
+  }
 
   /// Every item of a range, on the host, in any mode of the processor.
   template <std::input_iterator It, std::sentinel_for<It> End>

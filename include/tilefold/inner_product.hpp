@@ -7,6 +7,16 @@
 
 namespace tilefold {
 
+namespace detail {
+
+template <class... Arguments>
+inline constexpr bool begins_with_range = false;
+template <class First, class... More>
+inline constexpr bool begins_with_range<First, More...> =
+    executor<First> ? begins_with_range<More...> : item_range<First> && !std::is_array_v<First>;
+
+}  // namespace detail
+
 /// inner_product([exec,] first1, last1, first2, init) is the dot product of two ranges plus `init`;
 /// inner_product(..., init, op, f) folds f(item1, item2) with op. The order is the neighbour tree,
 /// not from left to right as in std::inner_product. Everything else as for transform_reduce().
@@ -35,9 +45,18 @@ auto inner_product(It1 first1, It1 last1, It2 first2, Init init, OpF... op_f) {
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
-  requires detail::refused_items<Arguments...> || detail::not_indexed_at<2, Arguments...>
+  requires detail::refused_items<Arguments...> || detail::not_indexed_at<2, Arguments...> ||
+           detail::begins_with_range<Arguments...>
 auto inner_product(const Arguments&...) {
-  return detail::refuse_sequences<Arguments...>();
+  constexpr bool ranges = detail::begins_with_range<Arguments...>;
+  static_assert(
+      !ranges,
+      "tilefold: inner_product takes iterators, not ranges: (first1, last1, first2, init)");
+  if constexpr (ranges) {
+    return detail::no_result{};
+  } else {
+    return detail::refuse_sequences<Arguments...>();
+  }
 }
 
 /// The same, written through `out`, as reduce_into() does.

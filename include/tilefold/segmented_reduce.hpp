@@ -226,7 +226,8 @@ struct deferred_range {
   }
 };
 
-/// Whether a call of segmented_reduce_into() has a range for iterators, no executor or no output.
+/// Whether a call of segmented_reduce_into() has a range for iterators, no executor, no output or
+/// no number of segments behind begins and ends.
 template <class... Arguments>
 inline constexpr bool no_segments = false;
 template <class First, class... More>
@@ -234,6 +235,10 @@ inline constexpr bool no_segments<First, More...> = item_iterator<First> || item
 template <executor Exec, class First, class... More>
 inline constexpr bool no_segments<Exec, First, More...> =
     sizeof...(More) < 3 || (item_range<First> && !std::is_array_v<First>);
+template <executor Exec, item_iterator It, item_iterator Begins, item_iterator Ends, class Count,
+          class... Out>
+inline constexpr bool no_segments<Exec, It, Begins, Ends, Count, Out...> =
+    !std::integral<Count> || sizeof...(Out) == 0;
 
 /// Whether items or offsets cannot be indexed.
 template <class... Arguments>
@@ -252,8 +257,9 @@ template <class Acc = void, class... Arguments>
 void segmented_reduce_into(const Arguments&...) {
   static_assert(!detail::no_segments<Arguments...>,
                 "tilefold: the order of segmented_reduce is (first, offsets, num_segments, out, "
-                "init, op), where first, offsets and out are iterators or pointers; before them an "
-                "executor or a stream, which segmented_reduce_into needs");
+                "init, op), or (first, begins, ends, num_segments, out, init, op), where all but "
+                "num_segments are iterators or pointers; before them an executor or a stream, "
+                "which segmented_reduce_into needs");
 }
 
 /// Does the same synchronously. The executor may be left out: then the memory of everything that

@@ -105,13 +105,16 @@ auto transform_reduce(Exec&& exec, It first, It last, Op op, F f) {
 template <class Acc = void, executor Exec, detail::item_range Range, class Init, class Op, class F>
   requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>>
 auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
-  return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), init, op, f);
+  return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range),
+                                         static_cast<Init&&>(init), static_cast<Op&&>(op),
+                                         static_cast<F&&>(f));
 }
 
 template <class Acc = void, executor Exec, detail::item_range Range, class Op, class F>
   requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Exec&& exec, Range&& range, Op op, F f) {
-  return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), op, f);
+  return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range),
+                                         static_cast<Op&&>(op), static_cast<F&&>(f));
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
@@ -129,14 +132,17 @@ template <class Acc = void, class Dispatch = detail::default_dispatch, detail::i
   requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>> &&
            (!std::same_as<Init, detail::range_iterator_t<Range>>)
 auto transform_reduce(Range&& range, Init init, Op op, F f) {
-  return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), init, op, f);
+  return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range),
+                                                   static_cast<Init&&>(init), static_cast<Op&&>(op),
+                                                   static_cast<F&&>(f));
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class Op, class F>
   requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Range&& range, Op op, F f) {
-  return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), op, f);
+  return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range),
+                                                   static_cast<Op&&>(op), static_cast<F&&>(f));
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
@@ -189,7 +195,9 @@ template <class Acc = void, executor Exec, detail::item_range Range, detail::out
           class Op, class F>
   requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op, F f) {
-  tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init, op, f);
+  tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out,
+                                       static_cast<Init&&>(init), static_cast<Op&&>(op),
+                                       static_cast<F&&>(f));
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
@@ -213,7 +221,8 @@ template <class Acc = void, executor Exec, detail::item_range Range, detail::out
           class F>
   requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Op op, F f) {
-  tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, op, f);
+  tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out,
+                                       static_cast<Op&&>(op), static_cast<F&&>(f));
 }
 
 template <class Acc = void, class... Arguments>

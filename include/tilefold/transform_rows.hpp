@@ -197,7 +197,8 @@ void log_softmax_into(Exec&& exec, const T* first, Count num_rows, Size row_size
                                 detail::less_value<Out>{});
 }
 
-/// Do the same as transform_rows_into() and log_softmax_into(), synchronously.
+/// Do the same as transform_rows_into() and log_softmax_into(), synchronously. The executor may be
+/// left out: then the memory of `first` and `out` decides, as in reduce().
 template <executor Exec, class... Arguments>
 void transform_rows(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
@@ -211,6 +212,17 @@ void log_softmax(Exec&& exec, Arguments... arguments) {
   base.require_waiting();
   tilefold::log_softmax_into(exec, arguments...);
   base.synchronize();
+}
+template <class Dispatch = detail::default_dispatch, class T, class... Arguments>
+void transform_rows(const T* first, Arguments... arguments) {
+  Dispatch::template with_executor<Arguments...>(
+      first, [&](auto&& exec) { tilefold::transform_rows(exec, first, arguments...); },
+      arguments...);
+}
+template <class Dispatch = detail::default_dispatch, class T, class... Arguments>
+void log_softmax(const T* first, Arguments... arguments) {
+  Dispatch::with_executor(
+      first, [&](auto&& exec) { tilefold::log_softmax(exec, first, arguments...); }, arguments...);
 }
 
 /// The same with a stream or an execution policy in place of an executor: log_softmax(stream, ...).

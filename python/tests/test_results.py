@@ -51,6 +51,25 @@ def test_every_operation_of_every_dtype_along_every_axis(dtype, op, seed):
                                        err_msg=str(axis))
 
 
+@pytest.mark.parametrize("seed", oracle.SEEDS)
+@pytest.mark.parametrize("dtype", oracle.DTYPES)
+def test_columns_that_stand_side_by_side(dtype, seed):
+    """Around the lanes of a vector, runs of 8 rows and the tasks of two threads."""
+    for op in ("sum", "min", "max", "arg_min", "arg_max", "any", "all", "count_nonzero"):
+        if dtype not in oracle.TABLE[op][0]:
+            continue
+        for rows, columns in ((1, 3), (7, 16), (8, 64), (9, 33), (300, 65), (2500, 70)):
+            x = oracle.items_for(op, dtype, (rows, columns), seed)
+            if op in ("any", "all", "count_nonzero"):  # columns of few that are 0, and of few that are not
+                rare = np.random.default_rng(seed).random(x.shape) * rows < 0.5
+                x[rare] = 0
+                x[:, ::2] *= rare[:, ::2]
+            if dtype == "?":  # any byte but 0 is true
+                x = (x.view("u1") * np.uint8(3)).view("?")
+            got, expected = tilefold.reduce(x, op, 0), reference(op, x.view("u1") != 0 if dtype == "?" else x, 0, False)
+            assert same_bits(got, expected), (op, rows, columns)
+
+
 def test_the_table_has_every_operation_of_libtilefold():
     assert {tilefold._library.name_of_op(op).decode() for op in oracle.TABLE} | {"summary"} == set(tilefold._library._names_of_c())
 

@@ -41,10 +41,36 @@ HWY_INLINE void store_first(D d, V v, hn::TFromD<D>* to, std::int64_t n) {
   std::memcpy(to, lanes, static_cast<std::size_t>(n) * sizeof(hn::TFromD<D>));
 }
 
+/// How a run's lanes become accumulators in memory: as they are, or each by Result::of().
+struct stored_lanes {
+  template <class D, class V>
+  HWY_INLINE static void store(D d, V v, hn::TFromD<D>* to) {
+    hn::StoreU(v, d, to);
+  }
+  template <class D, class V>
+  HWY_INLINE static void store(D d, V v, hn::TFromD<D>* to, std::int64_t n) {
+    store_first(d, v, to, n);
+  }
+};
+template <class Result>
+struct stored_results {
+  using type = typename Result::type;
+
+  template <class D, class V>
+  HWY_INLINE static void store(D d, V v, type* to,
+                               std::int64_t n = static_cast<std::int64_t>(hn::MaxLanes(D()))) {
+    HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
+    hn::Store(v, d, lanes);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = Result::of(lanes[i]);
+  }
+};
+
 /// Rows of Raw items, accumulators in memory of type Lane. Convert::convert() makes vectors of
 /// items what Op combines, Keys::convert() vectors of accumulators, and Keys::restore()
-/// accumulators of what it has combined.
-template <class Raw, class Lane, class Op, class Convert, class Keys>
+/// accumulators of what it has combined. A run whose accumulators are not of type Lane is Stored by
+/// another way.
+template <class Raw, class Lane, class Op, class Convert, class Keys, class Stored = stored_lanes,
+          class Out = Lane>
 class column_loops {
   using tag = hn::ScalableTag<Lane>;
   using raw_tag = hn::Rebind<Raw, tag>;
@@ -56,7 +82,7 @@ class column_loops {
  public:
   static void fold_rows(const void* const* rows, const std::uintptr_t* later, std::int64_t n,
                         std::int64_t width, void* result) {
-    Lane* const to = static_cast<Lane*>(result);
+    Out* const to = static_cast<Out*>(result);
     if (n == run) {
       fold(width, to, whole_run{rows, later});
     } else {
@@ -69,14 +95,17 @@ class column_loops {
     const Lane* const a = static_cast<const Lane*>(left);
     const Lane* const b = static_cast<const Lane*>(right);
     Lane* const to = static_cast<Lane*>(result);
-    std::int64_t c = 0;
-    for (; c + lanes <= width; c += lanes) {
+    if (width < lanes) {
+      store_first(d, node(load_first(d, a, width), load_first(d, b, width)), to, width);
+      return;
+    }
+    // The last vector overlaps the one before it, which may be stored where it is read.
+    const std::int64_t last = width - lanes;
+    const vector last_node = node(hn::LoadU(d, a + last), hn::LoadU(d, b + last));
+    for (std::int64_t c = 0; c < last; c += lanes) {
       hn::StoreU(node(hn::LoadU(d, a + c), hn::LoadU(d, b + c)), d, to + c);
     }
-    if (c < width) {
-      const std::int64_t n = width - c;
-      store_first(d, node(load_first(d, a + c, n), load_first(d, b + c, n)), to + c, n);
-    }
+    hn::StoreU(last_node, d, to + last);
   }
 
  private:
@@ -86,30 +115,33 @@ class column_loops {
     return Keys::restore(d, combine(Keys::convert(d, a), Keys::convert(d, b)));
   }
 
-  // A vector of row r from column c on, and its first n items with anything behind them.
+  // A vector of a row from column c on, and its first n items with anything behind them.
   HWY_INLINE static vector load(const void* row, std::int64_t c) {
     const Raw* const first = static_cast<const Raw*>(row);
     return Convert::convert(tag(), read_once(hn::LoadU(raw_tag(), first + c)));
   }
-  HWY_INLINE static vector load_some(const void* row, std::int64_t c, std::int64_t n) {
-    const Raw* const first = static_cast<const Raw*>(row);
-    return Convert::convert(tag(), load_first(raw_tag(), first + c, n));
+  HWY_INLINE static vector load_some(const void* row, std::int64_t n) {
+    return Convert::convert(tag(), load_first(raw_tag(), static_cast<const Raw*>(row), n));
   }
 
   template <class Rows>
-  HWY_INLINE static void fold(std::int64_t width, Lane* to, const Rows& rows) {
+  HWY_INLINE static void fold(std::int64_t width, Out* to, const Rows& rows) {
     const tag d;
+    if (width < lanes) {
+      const auto at = [width](const void* row) HWY_ATTR { return load_some(row, width); };
+      Stored::store(d, Keys::restore(d, rows.fold(at)), to, width);
+      return;
+    }
+    const auto fold_from = [&](std::int64_t c) HWY_ATTR {
+      const auto at = [c](const void* row) HWY_ATTR { return load(row, c); };
+      Stored::store(d, Keys::restore(d, rows.fold(at)), to + c);
+    };
     std::int64_t c = 0;
     for (; c + lanes <= width; c += lanes) {
       rows.prefetch(c);
-      const auto at = [c](const void* row) HWY_ATTR { return load(row, c); };
-      hn::StoreU(Keys::restore(d, rows.fold(at)), d, to + c);
+      fold_from(c);
     }
-    if (c < width) {
-      const std::int64_t n = width - c;
-      const auto at = [c, n](const void* row) HWY_ATTR { return load_some(row, c, n); };
-      store_first(d, Keys::restore(d, rows.fold(at)), to + c, n);
-    }
+    if (c < width) fold_from(width - lanes);  // once more for some columns
   }
 
   struct whole_run {
@@ -163,6 +195,134 @@ template <class Raw, class Lane, class Op, class Convert = as_they_are, class Ke
 simd_columns loops() {
   using columns = column_loops<Raw, Lane, Op, Convert, Keys>;
   return {columns::fold_rows, columns::join};
+}
+
+/// Runs whose lanes become results of another type, and the join of such results by Join.
+template <class Raw, class Lane, class Op, class Convert, class Result, class Join>
+simd_columns narrow_loops() {
+  using type = typename Result::type;
+  using runs = column_loops<Raw, Lane, Op, Convert, as_they_are, stored_results<Result>, type>;
+  return {runs::fold_rows, column_loops<type, type, Join, as_they_are, as_they_are>::join};
+}
+
+/// A lane as a 64-bit integer, modulo 2^64.
+struct wide_result {
+  using type = std::uint64_t;
+  template <class Lane>
+  static type of(Lane lane) {
+    return static_cast<type>(static_cast<std::int64_t>(lane));
+  }
+};
+
+/// Sums in 64 bits of integers whose run has a sum of twice their size.
+template <class Raw>
+simd_columns wide_sums() {
+  return narrow_loops<Raw, hwy::MakeWide<Raw>, plus, widening, wide_result, plus>();
+}
+
+/// Two lanes a column.
+template <class Real>
+struct pair_columns {
+  using parts = column_loops<Real, Real, plus, as_they_are, as_they_are>;
+
+  static void fold_rows(const void* const* rows, const std::uintptr_t* later, std::int64_t n,
+                        std::int64_t width, void* result) {
+    parts::fold_rows(rows, later, n, 2 * width, result);
+  }
+  static void join(const void* left, const void* right, void* result, std::int64_t width) {
+    parts::join(left, right, result, 2 * width);
+  }
+};
+template <class Real>
+simd_columns pair_sums(simd_op op) {
+  if (op != simd_op::plus) return {};
+  return {pair_columns<Real>::fold_rows, pair_columns<Real>::join};
+}
+
+// The bits of an item by which it is not zero; all ones if it is zero; 1 if it is not.
+template <auto Mask>
+struct telling_bits {
+  template <class D, class V>
+  HWY_INLINE static V convert(D d, V v) {
+    return hn::And(v, hn::Set(d, Mask));
+  }
+};
+template <auto Mask>
+struct zero_bits {
+  template <class D, class V>
+  HWY_INLINE static V convert(D d, V v) {
+    return hn::VecFromMask(d, hn::Eq(telling_bits<Mask>::convert(d, v), hn::Zero(d)));
+  }
+};
+template <auto Mask>
+struct one_unless_zero {
+  template <class D, class V>
+  HWY_INLINE static V convert(D d, V v) {
+    return hn::Add(zero_bits<Mask>::convert(d, v), hn::Set(d, hn::TFromD<D>{1}));
+  }
+};
+
+struct some_bits {
+  using type = std::uint8_t;
+  template <class Lane>
+  static type of(Lane lane) {
+    return lane != 0 ? 1 : 0;
+  }
+};
+struct no_bits {
+  using type = std::uint8_t;
+  template <class Lane>
+  static type of(Lane lane) {
+    return lane == 0 ? 1 : 0;
+  }
+};
+
+/// Whether items are zero, of whose bits those of Mask say it.
+template <auto Mask>
+simd_columns questions(simd_op op) {
+  using lane = std::remove_const_t<decltype(Mask)>;
+  switch (op) {
+    case simd_op::any:
+      return narrow_loops<lane, lane, bit_or, telling_bits<Mask>, some_bits, bit_or>();
+    case simd_op::all:
+      return narrow_loops<lane, lane, bit_or, zero_bits<Mask>, no_bits, bit_and>();
+    default:
+      return narrow_loops<lane, lane, plus, one_unless_zero<Mask>, wide_result, plus>();
+  }
+}
+
+/// Accumulators 0 and 1 of whatever bytes.
+struct byte_truth : no_conversion {
+  template <class D, class V>
+  HWY_INLINE static V restore(D d, V v) {
+    return hn::Min(v, hn::Set(d, hn::TFromD<D>{1}));
+  }
+};
+simd_columns questions_of_bytes(simd_op op) {
+  using byte = std::uint8_t;
+  if (op == simd_op::any) return loops<byte, byte, maximum, as_they_are, byte_truth>();
+  if (op == simd_op::all) return loops<byte, byte, minimum, as_they_are, byte_truth>();
+  return questions<byte{0xff}>(op);
+}
+
+simd_columns question_columns(simd_op op, simd_type value) {
+  switch (bytes_of(value)) {
+    case 1:
+      return questions_of_bytes(op);
+    case 2:
+      return value == simd_type::float16 || value == simd_type::brain16
+                 ? questions<std::uint16_t{0x7fff}>(op)
+                 : questions<std::uint16_t{0xffff}>(op);
+    case 4:
+      return value == simd_type::float32 ? questions<std::uint32_t{0x7fffffff}>(op)
+                                         : questions<std::uint32_t{0xffffffff}>(op);
+    case 8:
+      if (value == simd_type::complex64) return questions<std::uint64_t{0x7fffffff7fffffff}>(op);
+      return value == simd_type::float64 ? questions<std::uint64_t{0x7fffffffffffffff}>(op)
+                                         : questions<~std::uint64_t{0}>(op);
+    default:
+      return {};
+  }
 }
 
 template <class Raw, class Lane, class Convert = as_they_are>
@@ -233,6 +393,10 @@ simd_columns same_type_columns(simd_op op, simd_type type) {
       return adds ? arithmetic<float, float>(op) : float_selection<std::int32_t, 23>(op);
     case simd_type::float64:
       return adds ? arithmetic<double, double>(op) : float_selection<std::int64_t, 52>(op);
+    case simd_type::complex64:
+      return pair_sums<float>(op);
+    case simd_type::complex128:
+      return pair_sums<double>(op);
     default:
       return {};
   }
@@ -256,6 +420,12 @@ simd_columns widening_columns(simd_op op, simd_type value, simd_type accumulator
     if (value == type::uint16) return arithmetic<std::uint16_t, std::uint32_t, widening>(op);
   }
   if (accumulator == type::int64 || accumulator == type::uint64) {
+    if (op == simd_op::plus) {
+      if (value == type::int8) return wide_sums<std::int8_t>();
+      if (value == type::uint8) return wide_sums<std::uint8_t>();
+      if (value == type::int16) return wide_sums<std::int16_t>();
+      if (value == type::uint16) return wide_sums<std::uint16_t>();
+    }
     if (value == type::int32) return arithmetic<std::int32_t, std::int64_t, widening>(op);
     if (value == type::uint32) return arithmetic<std::uint32_t, std::uint64_t, widening>(op);
   }
@@ -263,14 +433,18 @@ simd_columns widening_columns(simd_op op, simd_type value, simd_type accumulator
 }
 
 simd_columns find_columns(simd_op op, simd_type value, simd_type accumulator) {
+  if (op == simd_op::any || op == simd_op::all || op == simd_op::count) {
+    return question_columns(op, value);
+  }
   return value == accumulator ? same_type_columns(op, value)
                               : widening_columns(op, value, accumulator);
 }
 
-/// Where the item stands that counts, of floats as keys: Op is minimum or maximum.
-template <class Op, class Keys, class Int>
+/// Where the item stands that counts, of Raw items as keys: Op is minimum or maximum.
+template <class Op, class Keys, class Raw, class Int>
 class place_loops {
   using tag = hn::ScalableTag<Int>;
+  using raw_tag = hn::Rebind<Raw, tag>;
   using vector = hn::Vec<tag>;
 
   static constexpr std::int64_t lanes = hn::MaxLanes(tag());
@@ -291,7 +465,7 @@ class place_loops {
     vector key = load_first(d, best + c, rest);
     vector row = load_first(d, place + c, rest);
     for (std::int64_t r = 0; r < n; ++r) {
-      const vector items = load_first(d, static_cast<const Int*>(rows[r]) + c, rest);
+      const auto items = load_first(raw_tag(), static_cast<const Raw*>(rows[r]) + c, rest);
       take(Keys::convert(d, items), number_of(first + r), key, row);
     }
     store_first(d, key, best + c, rest);
@@ -317,10 +491,10 @@ class place_loops {
       row[k] = hn::LoadU(d, place + k * lanes);
     }
     for (std::int64_t r = 0; r < n; ++r) {
-      const Int* const items = static_cast<const Int*>(rows[r]) + c;
+      const Raw* const items = static_cast<const Raw*>(rows[r]) + c;
       const vector number = number_of(first + r);
       for (int k = 0; k < Vectors; ++k) {
-        const vector some = read_once(hn::LoadU(d, items + k * lanes));
+        const auto some = read_once(hn::LoadU(raw_tag(), items + k * lanes));
         take(Keys::convert(d, some), number, key[k], row[k]);
       }
     }
@@ -337,34 +511,92 @@ class place_loops {
   }
 };
 
+/// Where NaNs count, and where they do not, in floats as keys.
 template <class Int, int Significand>
-simd_places places_of(simd_op op) {
+simd_places places_of_floats(simd_op op) {
   using nan_high = key_order<Int, Significand, true>;
   using nan_low = key_order<Int, Significand, false>;
   switch (op) {
     case simd_op::minimum:
-      return place_loops<minimum, nan_low, Int>::run;
+      return place_loops<minimum, nan_low, Int, Int>::run;
     case simd_op::maximum:
-      return place_loops<maximum, nan_high, Int>::run;
+      return place_loops<maximum, nan_high, Int, Int>::run;
     case simd_op::minimum_number:
-      return place_loops<minimum, nan_high, Int>::run;
+      return place_loops<minimum, nan_high, Int, Int>::run;
     case simd_op::maximum_number:
-      return place_loops<maximum, nan_low, Int>::run;
+      return place_loops<maximum, nan_low, Int, Int>::run;
     default:
       return nullptr;
   }
 }
 
-simd_places find_places(simd_op op, simd_type value) {
-  if (value == simd_type::float32) return places_of<std::int32_t, 23>(op);
-  if (value == simd_type::float64) return places_of<std::int64_t, 52>(op);
-  return nullptr;
+/// Integers as keys of their own type or of 64 bits.
+struct integer_key {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    using item = hn::TFromV<V>;
+    if constexpr (sizeof(item) == sizeof(hn::TFromD<D>)) {
+      return v;
+    } else if constexpr (sizeof(item) < 4) {
+      return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+    } else if constexpr (std::is_signed_v<item>) {
+      return hn::PromoteTo(d, v);
+    } else {
+      return hn::BitCast(d, hn::PromoteTo(hn::Rebind<std::uint64_t, D>(), v));
+    }
+  }
+};
+struct truth_key {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    const hn::Rebind<std::uint8_t, D> bytes;
+    return integer_key::convert(d, hn::Min(v, hn::Set(bytes, std::uint8_t{1})));
+  }
+};
+
+template <class Raw, class Int, class Keys = integer_key>
+simd_places places_of_integers(simd_op op) {
+  const bool least = op == simd_op::minimum || op == simd_op::minimum_number;
+  return least ? place_loops<minimum, Keys, Raw, Int>::run
+               : place_loops<maximum, Keys, Raw, Int>::run;
+}
+
+simd_places find_places(simd_op op, simd_type value, simd_type key) {
+  using type = simd_type;
+  if (value == type::float32) return places_of_floats<std::int32_t, 23>(op);
+  if (value == type::float64) return places_of_floats<std::int64_t, 52>(op);
+  if (value == type::uint64) return places_of_integers<std::uint64_t, std::uint64_t>(op);
+  if (value == key) {
+    if (value == type::int32) return places_of_integers<std::int32_t, std::int32_t>(op);
+    if (value == type::uint32) return places_of_integers<std::uint32_t, std::uint32_t>(op);
+  }
+  if (key != type::int64) return nullptr;
+  switch (value) {
+    case type::truth:
+      return places_of_integers<std::uint8_t, std::int64_t, truth_key>(op);
+    case type::int8:
+      return places_of_integers<std::int8_t, std::int64_t>(op);
+    case type::uint8:
+      return places_of_integers<std::uint8_t, std::int64_t>(op);
+    case type::int16:
+      return places_of_integers<std::int16_t, std::int64_t>(op);
+    case type::uint16:
+      return places_of_integers<std::uint16_t, std::int64_t>(op);
+    case type::int32:
+      return places_of_integers<std::int32_t, std::int64_t>(op);
+    case type::uint32:
+      return places_of_integers<std::uint32_t, std::int64_t>(op);
+    case type::int64:
+      return places_of_integers<std::int64_t, std::int64_t>(op);
+    default:
+      return nullptr;
+  }
 }
 
 #else
 
 simd_columns find_columns(simd_op, simd_type, simd_type) { return {}; }
-simd_places find_places(simd_op, simd_type) { return nullptr; }
+simd_places find_places(simd_op, simd_type, simd_type) { return nullptr; }
 
 #endif  // TILEFOLD_SIMD_TARGET
 
@@ -382,8 +614,8 @@ simd_columns find_simd_columns(simd_op op, simd_type value, simd_type accumulato
   return HWY_DYNAMIC_DISPATCH(find_columns)(op, value, accumulator);
 }
 
-simd_places find_simd_places(simd_op op, simd_type value) {
-  return HWY_DYNAMIC_DISPATCH(find_places)(op, value);
+simd_places find_simd_places(simd_op op, simd_type value, simd_type key) {
+  return HWY_DYNAMIC_DISPATCH(find_places)(op, value, key);
 }
 
 }  // namespace tilefold::detail::host

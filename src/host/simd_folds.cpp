@@ -31,7 +31,8 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
   }
   const bool floating_arithmetic =
       (op == simd_op::plus || op == simd_op::multiplies || op == simd_op::dot) &&
-      (accumulator == simd_type::float32 || accumulator == simd_type::float64);
+      (accumulator == simd_type::float32 || accumulator == simd_type::float64 ||
+       accumulator == simd_type::complex64);
   return floating_arithmetic ? tree_fold_for(op, value, accumulator)
                              : order_free_fold_for(op, value, accumulator);
 }

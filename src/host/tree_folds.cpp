@@ -46,6 +46,17 @@ struct vector_multiplies {
   }
 };
 
+/// Complex numbers of two floats, which move as doubles do.
+struct vector_plus_of_pairs {
+  static constexpr double identity = __builtin_bit_cast(double, 0x8000000080000000);
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    const hn::DFromV<V> d;
+    const hn::Repartition<float, decltype(d)> parts;
+    return hn::BitCast(d, hn::Add(hn::BitCast(parts, a), hn::BitCast(parts, b)));
+  }
+};
+
 /// One fold: Items says what vector i of the input is, Op combines.
 template <class Items, class Op>
 class tree_fold {
@@ -204,6 +215,10 @@ simd_fold find_tree_fold(simd_op op, simd_type value, simd_type accumulator) {
   if (op == simd_op::dot) {
     return value == type::float32 ? tree_fold<product_items<float>, vector_plus>::run
                                   : tree_fold<product_items<double>, vector_plus>::run;
+  }
+  if (accumulator == type::complex64) {
+    using pairs = array_items<double, double>;
+    return op == simd_op::plus ? tree_fold<pairs, vector_plus_of_pairs>::run : nullptr;
   }
   if (accumulator == type::float64) {
     if (value == type::float64) return tree_fold_by_op<array_items<double, double>>(op);

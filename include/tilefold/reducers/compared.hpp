@@ -92,6 +92,7 @@ TILEFOLD_HD bool takes_place(const Comp& comp, const T& b, const T& a) {
 template <bool Largest, class Comp>
 struct extreme_by {
   using reducer_concept = reducer_tag;
+  static constexpr const char* name_in_messages = "a comparator";
 
   Comp comp;
 
@@ -113,6 +114,7 @@ struct extreme_by {
 template <class Comp>
 struct extremes_by {
   using reducer_concept = reducer_tag;
+  static constexpr const char* name_in_messages = "a comparator";
 
   Comp comp;
 

@@ -325,13 +325,17 @@ namespace reducers {
 ///
 /// Fused reducers can be fused again. An empty range has a result if each of the reducers has one,
 /// also by if_empty().
-template <reducer... R>
+template <class... R>
 TILEFOLD_HD auto fuse(const R&... reducers) {
   using fused = detail::fused_of<std::index_sequence_for<R...>,
                                  typename detail::fused_part<R>::reducer_type...>;
-  static_assert((reducer<typename detail::fused_part<R>::reducer_type> && ...),
-                "tilefold: fuse takes reducers; an operator with if_empty is none");
-  if constexpr ((detail::has_empty_value<R> || ...)) {
+  constexpr bool takes = (reducer<typename detail::fused_part<R>::reducer_type> && ...);
+  static_assert(takes,
+                "tilefold: fuse takes reducers, such as tilefold::reducers::mean{}, and neither "
+                "verbs, such as tilefold::mean, nor operators, such as tilefold::plus{}");
+  if constexpr (!takes) {
+    return detail::no_result{};
+  } else if constexpr ((detail::has_empty_value<R> || ...)) {
     using values = detail::fused_values<typename detail::fused_part<R>::value_type...>;
     return detail::with_empty_value<fused, values>{
         {{{detail::fused_part<R>::reducer(reducers)}...}},

@@ -4,9 +4,12 @@
 // the oracle, whatever the type, the operator, the number of columns and of rows, and nothing
 // beyond the last one is read. Means, and places of extremes, too.
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -150,6 +153,126 @@ TEST(ColumnFolds, Maxima) { extremes<maximum, r::maximum>(); }
 TEST(ColumnFolds, MinimaOfNumbers) { extremes<minimum_number, r::minimum_number>(); }
 TEST(ColumnFolds, MaximaOfNumbers) { extremes<maximum_number, r::maximum_number>(); }
 
+// Of the parts of complex numbers, apart.
+template <class Real>
+std::complex<Real> sum_of_parts(const std::vector<std::complex<Real>>& items) {
+  std::vector<Real> real, imaginary;
+  for (const auto& item : items) {
+    real.push_back(item.real());
+    imaginary.push_back(item.imag());
+  }
+  return {r::fold<Real>(r::plus{}, real), r::fold<Real>(r::plus{}, imaginary)};
+}
+
+// Reals of a pattern, two by two.
+template <class Real>
+std::vector<std::complex<Real>> complex_items(pattern p, std::int64_t n) {
+  const auto parts = make_items<Real>(p, 2 * n, seed());
+  std::vector<std::complex<Real>> items;
+  for (std::size_t i = 0; i < parts.size(); i += 2) items.emplace_back(parts[i], parts[i + 1]);
+  return items;
+}
+
+template <class Real>
+void complex_sums() {
+  using item = std::complex<Real>;
+  for (const pattern p : patterns_of<Real>()) {
+    for (const shape s : shapes) {
+      const auto items = complex_items<Real>(p, s.rows * s.width);
+      guarded_memory memory(items.size() * sizeof(item));
+      const item* const first = memory.at_the_end(items);
+      const auto expected = [&](std::int64_t begin, std::int64_t n, std::int64_t step) {
+        std::vector<item> some;
+        for (std::int64_t i = 0; i < n; ++i) {
+          some.push_back(items[static_cast<std::size_t>(begin + i * step)]);
+        }
+        return sum_of_parts(some);
+      };
+      const auto size = static_cast<std::int64_t>(items.size());
+      for_each_target([&] {
+        for (const int threads : {1, 3}) {
+          const host_executor exec(threads);
+          const test_view in{first, view_layout{{s.rows, s.width}, {s.width, 1}}};
+          std::vector<item> out(static_cast<std::size_t>(s.width));
+          axis_reduce(exec, in, test_view{out.data(), right_layout({s.width})}, axes{0}, plus{});
+          for (std::int64_t c = 0; c < s.width; c += s.width < 200 ? 1 : 37) {
+            ASSERT_TRUE(same_bits(out[static_cast<std::size_t>(c)], expected(c, s.rows, s.width)))
+                << name_of(p) << ", " << s.rows << " x " << s.width << ", column " << c;
+          }
+          ASSERT_TRUE(same_bits(reduce(exec, first, first + size, plus{}), expected(0, size, 1)))
+              << name_of(p) << ", " << size << " in a row, " << threads << " threads";
+        }
+      });
+    }
+  }
+}
+
+TEST(ColumnFolds, SumsOfComplexNumbers) {
+  complex_sums<float>();
+  complex_sums<double>();
+}
+
+// Whether items are true: not 0, or a NaN.
+template <class T>
+bool is_true(const T& item) {
+  return item != T{} || item != item;
+}
+
+template <class T>
+void questions() {
+  constexpr auto key = host::columns_key<detail::source<const T*>,
+                                         detail::bound_reducer<reducers::any<>, detail::as_is, T>>;
+  ASSERT_NE(host::find_simd_columns(key.op, key.value, key.accumulator).join, nullptr)
+      << "this would test another way";
+  // Of few that are true, and of few that are not.
+  for (const shape s : shapes) {
+    for (const std::uint64_t rare : {0, 1, 2}) {
+      bit_stream random(seed());
+      std::vector<T> items;
+      for (std::int64_t i = 0; i < s.rows * s.width; ++i) {
+        const bool is_rare = random.below(static_cast<std::uint64_t>(2 * s.rows)) == 0;
+        const T zero =
+            std::is_floating_point_v<T> && random.below(2) == 0 ? static_cast<T>(-0.0) : T{};
+        const T other = static_cast<T>(1 + random.below(100));
+        items.push_back(rare == 2 || is_rare == (rare == 1) ? other : zero);
+      }
+      if (s.rows > 3 && std::is_floating_point_v<T>) {
+        items[items.size() / 2] = std::numeric_limits<T>::quiet_NaN();
+      }
+      guarded_memory memory(items.size() * sizeof(T));
+      const T* const first = memory.at_the_end(items);
+      for_each_target([&] {
+        for (const int threads : {1, 3}) {
+          const test_view in{first, view_layout{{s.rows, s.width}, {s.width, 1}}};
+          const auto width = static_cast<std::size_t>(s.width);
+          const auto any = std::make_unique<bool[]>(width);
+          const auto all = std::make_unique<bool[]>(width);
+          const auto layout = right_layout({s.width});
+          axis_reduce(host_executor(threads), in, test_view{any.get(), layout}, 0,
+                      reducers::any<>{});
+          axis_reduce(host_executor(threads), in, test_view{all.get(), layout}, 0,
+                      reducers::all<>{});
+          for (std::size_t c = 0; c < width; ++c) {
+            std::int64_t found = 0;
+            for (std::size_t i = c; i < items.size(); i += width) found += is_true(items[i]);
+            ASSERT_EQ(any[c], found > 0) << s.rows << " x " << s.width << ", column " << c;
+            ASSERT_EQ(all[c], found == s.rows) << s.rows << " x " << s.width << ", column " << c;
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST(ColumnFolds, WhetherItemsAreTrue) {
+  questions<std::int8_t>();
+  questions<std::uint16_t>();
+  questions<std::int32_t>();
+  questions<std::uint64_t>();
+  questions<float>();
+  questions<double>();
+}
+
 // The sum of two doubles as if exponents had no upper end: far away in units of 2^64, where what is
 // too small for a double is far below the last bit.
 long double far_sum(long double a, long double b) {
@@ -195,10 +318,12 @@ TEST(ColumnFolds, Means) {
 template <class Reducer, class T>
 void places(bool largest, bool nan_counts) {
   const auto before = [=](T a, T b) {
-    if (std::isnan(a) || std::isnan(b)) {
-      return std::isnan(a) != std::isnan(b) && std::isnan(a) == nan_counts;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a) || std::isnan(b)) {
+        return std::isnan(a) != std::isnan(b) && std::isnan(a) == nan_counts;
+      }
+      if (a == b) return std::signbit(a) != std::signbit(b) && std::signbit(a) != largest;
     }
-    if (a == b) return std::signbit(a) != std::signbit(b) && std::signbit(a) != largest;
     return largest ? b < a : a < b;
   };
   for_each_column<T, reducers::indexed_value<T>>(
@@ -264,6 +389,23 @@ TEST(ColumnFolds, PlacesInArrays) {
 
 TEST(ColumnFolds, PlacesOfFloats) { places_of<float>(); }
 TEST(ColumnFolds, PlacesOfDoubles) { places_of<double>(); }
+
+template <class T>
+void places_of_integers() {
+  constexpr auto key =
+      host::place_key<detail::source<detail::index_iterator, const T*>,
+                      detail::bound_reducer<reducers::arg_min<>, detail::as_is, T>>;
+  ASSERT_NE(host::find_simd_places(key.op, key.value, key.accumulator), nullptr)
+      << "this would test another way";
+  places<reducers::arg_min<>, T>(false, true);
+  places<reducers::arg_max<>, T>(true, true);
+}
+TEST(ColumnFolds, PlacesOfIntegers) {
+  places_of_integers<std::int32_t>();
+  places_of_integers<std::uint32_t>();
+  places_of_integers<std::int64_t>();
+  places_of_integers<std::uint64_t>();
+}
 
 }  // namespace
 }  // namespace tilefold::test

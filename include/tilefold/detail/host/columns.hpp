@@ -101,24 +101,57 @@ class task_numbers {
 
 /// What to ask find_simd_columns() for a reducer over a source.
 template <class Source, class Reducer>
-inline constexpr simd_key columns_key = source_key<Source, Reducer>;
+inline constexpr simd_key columns_key{};
+template <class It, class Reducer>
+inline constexpr simd_key columns_key<source<It>, Reducer> = range_key_of<Reducer, It>;
+template <knows_array It, class Reducer>
+inline constexpr simd_key columns_key<source<It>, Reducer> =
+    range_key_of<typename of_stored<Reducer>::type, const std::iter_value_t<It>*>;
+
+/// Where the items of an iterator stand in memory, and what to ask for their folds.
+struct column_array {
+  const std::byte* items = nullptr;
+  std::int64_t item_bytes = 0;
+  simd_key key;
+
+  const void* at(std::int64_t offset) const { return items + offset * item_bytes; }
+
+  /// May point past the array, harmlessly; so it must not be formed as a pointer into it.
+  std::uintptr_t address_of(std::int64_t offset) const {
+    return reinterpret_cast<std::uintptr_t>(items) +
+           static_cast<std::uintptr_t>(offset * item_bytes);
+  }
+
+  /// Without a key if `Key` is no use.
+  template <simd_key Key, class It>
+  static column_array of(const It& it) {
+    if constexpr (!worth_asking(Key)) {
+      return {};
+    } else if constexpr (knows_array<It>) {
+      return {static_cast<const std::byte*>(it.array()),
+              host::bytes_of(it.array_type()),
+              {it.array_op(Key.op), it.array_type(), Key.accumulator}};
+    } else {
+      return {reinterpret_cast<const std::byte*>(std::to_address(it)),
+              static_cast<std::int64_t>(sizeof(std::iter_value_t<It>)), Key};
+    }
+  }
+};
 
 /// The vector folds of `Mode` for columns, and for places in them; none where the mode has none.
-template <class Mode, simd_key Key>
-simd_columns simd_columns_of() {
+template <class Mode>
+simd_columns simd_columns_of(simd_key key) {
   if constexpr (Mode::has_vector_folds) {
-    return Mode::template columns_of<Key>();
-  } else {
-    return {};
+    if (worth_asking(key)) return Mode::columns_of(key);
   }
+  return {};
 }
-template <class Mode, simd_key Key>
-simd_places simd_places_of() {
+template <class Mode>
+simd_places simd_places_of(simd_key key) {
   if constexpr (Mode::has_vector_folds) {
-    return Mode::template places_of<Key>();
-  } else {
-    return nullptr;
+    if (worth_asking(key)) return Mode::places_of(key);
   }
+  return nullptr;
 }
 
 /// Folds of neighbouring columns of one source.
@@ -133,7 +166,9 @@ class column_fold {
       : elements_(elements),
         rows_(rows),
         reducer_(reducer),
-        simd_(host::simd_columns_of<Mode, columns_key<Source, Reducer>>()),
+        array_(column_array::of<columns_key<Source, Reducer>>(
+            elements.template iterator<0>(elements))),
+        simd_(host::simd_columns_of<Mode>(array_.key)),
         waiting_of_task_((tree::floor_log2(room.rows / run + 1) + 1) * room.width),
         waiting_(room.tasks * waiting_of_task_) {}
 
@@ -230,15 +265,10 @@ class column_fold {
                     std::int64_t width, accumulator* result) const {
     if constexpr (asks_for_simd) {
       if (simd_.fold_rows == nullptr) return false;
-      const auto* const items = std::to_address(elements_.template iterator<0>(elements_));
       const void* rows[run];
       std::uintptr_t rows_later[run];
-      for (std::int64_t r = 0; r < n; ++r) rows[r] = items + offsets.of[r];
-      for (std::int64_t r = 0; r < run; ++r) {
-        // May point past the array, harmlessly; so it must not be formed as a pointer into it.
-        rows_later[r] = reinterpret_cast<std::uintptr_t>(items) +
-                        static_cast<std::uintptr_t>(later.of[r]) * sizeof(*items);
-      }
+      for (std::int64_t r = 0; r < n; ++r) rows[r] = array_.at(offsets.of[r]);
+      for (std::int64_t r = 0; r < run; ++r) rows_later[r] = array_.address_of(later.of[r]);
       simd_.fold_rows(rows, rows_later, n, width, result);
       return true;
     }
@@ -312,6 +342,7 @@ class column_fold {
   const Source& elements_;
   const strided_axes& rows_;
   const Reducer& reducer_;
+  column_array array_;
   simd_columns simd_;
   std::int64_t waiting_of_task_;
   value_memory<accumulator> waiting_;
@@ -347,7 +378,7 @@ class mean_column_fold {
   value_memory<double> sums_;
 };
 
-/// Columns of first places of the least or the greatest of floats, as column_fold.
+/// Columns of first places of the least or the greatest of numbers, as column_fold.
 template <class Source, class Reducer>
 class place_column_fold {
  public:
@@ -356,10 +387,11 @@ class place_column_fold {
   template <class Mode>
   place_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
                     const Reducer& reducer, const column_room& room)
-      : elements_(elements),
-        rows_(rows),
+      : rows_(rows),
         otherwise_(mode, elements, rows, reducer, room),
-        places_(host::simd_places_of<Mode, place_key<Source, Reducer>>()),
+        array_(
+            column_array::of<place_key<Source, Reducer>>(elements.template iterator<1>(elements))),
+        places_(host::simd_places_of<Mode>(array_.key)),
         width_(room.width),
         found_(room.tasks * 2 * room.width) {}
 
@@ -369,7 +401,6 @@ class place_column_fold {
       otherwise_(task, result, origin, first, n, width);
       return;
     }
-    const auto* const items = std::to_address(elements_.template iterator<1>(elements_));
     key* const keys = found_.at(task * 2 * width_);
     key* const places = keys + width_;
     for (std::int64_t c = 0; c < width; ++c) {
@@ -380,7 +411,7 @@ class place_column_fold {
     for (std::int64_t i = 0; i < n; i += rows_at_once) {
       const std::int64_t count = detail::smaller(rows_at_once, n - i);
       for (std::int64_t r = 0; r < count; ++r) {
-        some[r] = items + (origin + rows_.offset(first + i + r));
+        some[r] = array_.at(origin + rows_.offset(first + i + r));
       }
       places_(some, count, width, i, keys, places);
     }
@@ -394,9 +425,9 @@ class place_column_fold {
   using key = decltype(accumulator::key);
   static constexpr std::int64_t rows_at_once = 8;
 
-  const Source& elements_;
   const strided_axes& rows_;
   column_fold<Source, Reducer> otherwise_;
+  column_array array_;
   simd_places places_;
   std::int64_t width_;
   value_memory<key> found_;
@@ -523,10 +554,15 @@ struct values_reducer : Reducer {
   }
 };
 
-template <class Acc, class Op>
+template <class Acc, class Op, class Closing>
 inline constexpr simd_key
-    columns_key<source<const Acc*>, values_reducer<op_reducer<Acc, Op, as_is>>> =
+    columns_key<source<const Acc*>, values_reducer<op_reducer<Acc, Op, Closing>>> =
         simd_key_of<op_reducer<Acc, Op, as_is>, const Acc*>;
+// Of whether some, or all, items are true, the values are such items.
+template <template <class> class Question, class Closing, class T>
+inline constexpr simd_key
+    columns_key<source<const bool*>, values_reducer<bound_reducer<Question<truth>, Closing, T>>> =
+        range_key_of<bound_reducer<Question<truth>, as_is, bool>, const bool*>;
 
 /// Whether trees of a forest stand side by side.
 template <class Source>

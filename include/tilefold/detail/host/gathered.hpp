@@ -40,34 +40,6 @@ inline constexpr bool is_gathered<source<It>> = true;
 template <copies_items It>
 inline constexpr bool is_gathered<source<index_iterator, It>> = true;
 
-/// An iterator over an array of a type that is known when the program runs.
-template <class It>
-concept knows_array = requires(const It& it) {
-  { it.array() } -> std::same_as<const void*>;
-  { it.array_type() } -> std::same_as<simd_type>;
-  { it.array_op(simd_op{}) } -> std::same_as<simd_op>;
-};
-
-/// A reducer as it folds items that an iterator computed once they stand in an array: they need not
-/// be closed.
-template <class Reducer>
-struct of_stored {
-  using type = Reducer;
-  static const type& of(const Reducer& reducer) { return reducer; }
-};
-template <class Acc, class Op>
-struct of_stored<op_reducer<Acc, Op, as_computed>> {
-  using type = op_reducer<Acc, Op, as_is>;
-  static type of(const op_reducer<Acc, Op, as_computed>& reducer) { return {reducer.op, {}}; }
-};
-template <class R, class... Values>
-struct of_stored<bound_reducer<R, as_computed, Values...>> {
-  using type = bound_reducer<R, as_is, Values...>;
-  static type of(const bound_reducer<R, as_computed, Values...>& reducer) {
-    return {reducer.reducer, {}};
-  }
-};
-
 /// The fold of ranges of one such source with one reducer, as scalar_fold. fold_array(elements,
 /// reducer, n) folds a block's array.
 template <class Source, class Reducer, class FoldArray>

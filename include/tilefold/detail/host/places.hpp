@@ -31,15 +31,19 @@ concept finds_first_place = requires(const Acc& found) {
 };
 
 /// What to ask find_simd_places() for a reducer that finds the first place of the least or the
-/// greatest of floats in columns, and no more.
+/// greatest of numbers of 4 or 8 bytes in columns, and no more.
 template <class Source, class Reducer>
 inline constexpr simd_key place_key{};
 template <std::contiguous_iterator It, class R, class T>
-  requires(std::same_as<T, float> || std::same_as<T, double>) &&
-              std::same_as<T, std::iter_value_t<It>> && bound_reducer<R, as_is, T>::finds_places &&
-              finds_first_place<T, typename bound_reducer<R, as_is, T>::accumulator>
+  requires number<T> &&
+               (sizeof(T) == 4 || sizeof(T) == 8) && std::same_as<T, std::iter_value_t<It>> &&
+               bound_reducer<R, as_is, T>::finds_places
+               && finds_first_place<T, typename bound_reducer<R, as_is, T>::accumulator>
 inline constexpr simd_key place_key<source<index_iterator, It>, bound_reducer<R, as_is, T>> =
     simd_key_of<op_reducer<T, plain_op_of<typename ways<R>::of_values>, as_is>, It>;
+template <knows_array It, class R, class Closing, class T>
+inline constexpr simd_key place_key<source<index_iterator, It>, bound_reducer<R, Closing, T>> =
+    place_key<source<index_iterator, const T*>, bound_reducer<R, as_is, T>>;
 
 /// The operator whose result's first place is looked for.
 constexpr simd_op first_of(simd_op op) {

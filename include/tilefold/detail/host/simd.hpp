@@ -63,8 +63,7 @@ enum class simd_type {
   brain16,
   float32,
   float64,
-  // Types of arrays whose type is known only when the program runs.
-  truth,  // a byte, true unless it is 0
+  truth,  // a byte, true unless it is 0: of arrays whose type is known only when the program runs
   complex64,
   complex128,
 };
@@ -137,7 +136,7 @@ simd_columns find_simd_columns(simd_op op, simd_type value, simd_type accumulato
 /// (reducers/arg.hpp), places integers of the same size. Null if there is none.
 using simd_places = void (*)(const void* const* rows, std::int64_t n, std::int64_t width,
                              std::int64_t first, void* keys, void* places);
-simd_places find_simd_places(simd_op op, simd_type value);
+simd_places find_simd_places(simd_op op, simd_type value, simd_type key);
 
 /// How blocks of arrays are cut for an exact sum; without blocks if there is no way.
 exact_cutter find_exact_cutter(exact_term term, simd_type type);
@@ -196,10 +195,66 @@ constexpr simd_type simd_type_of() {
     return simd_type::float32;
   } else if constexpr (std::same_as<T, double>) {
     return simd_type::float64;
+  } else if constexpr (complex_like<T>) {
+    using real = typename T::value_type;
+    if constexpr (std::same_as<real, float>) return simd_type::complex64;
+    if constexpr (std::same_as<real, double>) return simd_type::complex128;
+    return simd_type::none;
   } else {
     return simd_type::none;
   }
 }
+
+constexpr std::int64_t bytes_of(simd_type type) {
+  switch (type) {
+    case simd_type::int16:
+    case simd_type::uint16:
+    case simd_type::float16:
+    case simd_type::brain16:
+      return 2;
+    case simd_type::int32:
+    case simd_type::uint32:
+    case simd_type::float32:
+      return 4;
+    case simd_type::int64:
+    case simd_type::uint64:
+    case simd_type::float64:
+    case simd_type::complex64:
+      return 8;
+    case simd_type::complex128:
+      return 16;
+    default:
+      return 1;
+  }
+}
+
+/// An iterator over an array of a type that is known when the program runs.
+template <class It>
+concept knows_array = requires(const It& it) {
+  { it.array() } -> std::same_as<const void*>;
+  { it.array_type() } -> std::same_as<simd_type>;
+  { it.array_op(simd_op{}) } -> std::same_as<simd_op>;
+};
+
+/// A reducer as it folds items that an iterator computed once they stand in an array: they need not
+/// be closed.
+template <class Reducer>
+struct of_stored {
+  using type = Reducer;
+  static const type& of(const Reducer& reducer) { return reducer; }
+};
+template <class Acc, class Op>
+struct of_stored<op_reducer<Acc, Op, as_computed>> {
+  using type = op_reducer<Acc, Op, as_is>;
+  static type of(const op_reducer<Acc, Op, as_computed>& reducer) { return {reducer.op, {}}; }
+};
+template <class R, class... Values>
+struct of_stored<bound_reducer<R, as_computed, Values...>> {
+  using type = bound_reducer<R, as_is, Values...>;
+  static type of(const bound_reducer<R, as_computed, Values...>& reducer) {
+    return {reducer.reducer, {}};
+  }
+};
 
 template <class Op>
 inline constexpr simd_op simd_op_of = simd_op::none;

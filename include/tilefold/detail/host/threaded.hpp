@@ -191,15 +191,11 @@ class threaded {
   static constexpr bool has_vector_folds = true;
 
   /// Vector folds of columns and of places in them, if there are some.
-  template <simd_key Key>
-  static simd_columns columns_of() {
-    if constexpr (worth_asking(Key)) return find_simd_columns(Key.op, Key.value, Key.accumulator);
-    return {};
+  static simd_columns columns_of(simd_key key) {
+    return find_simd_columns(key.op, key.value, key.accumulator);
   }
-  template <simd_key Key>
-  static simd_places places_of() {
-    if constexpr (worth_asking(Key)) return find_simd_places(Key.op, Key.value);
-    return nullptr;
+  static simd_places places_of(simd_key key) {
+    return find_simd_places(key.op, key.value, key.accumulator);
   }
 
   /// The fold of elements [0, n), n >= 1, of one sequence of many: by this thread alone where the

@@ -5,7 +5,9 @@
 // arguments after the range, returns the reducer.
 #pragma once
 
+#include <concepts>
 #include <iterator>
+#include <type_traits>
 
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
@@ -20,6 +22,12 @@ struct the_value {
   }
 };
 
+/// Whether Make makes a reducer of such arguments. Asked only if they can be copied:
+/// detail::copies() has a sentence for the others.
+template <class Make, class... Args>
+concept makes_reducer =
+    !(std::is_copy_constructible_v<Args> && ...) || std::invocable<Make, Args...>;
+
 /// verb([exec,] first, last, args...) and verb([exec,] range, args...), also with what stands for
 /// an executor: what `Yield` makes of `first` and the value, and for an empty range of `first`
 /// alone, if it can.
@@ -30,37 +38,42 @@ struct value_verb {
   const char* name;
 
   template <executor Exec, item_iterator It, class... Args>
-    requires std::invocable<Make, Args...>
+    requires makes_reducer<Make, Args...>
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
     const auto n = detail::count_items<Exec>(name, first, last);
     static_assert(!spans_ranks<Exec> || !std::invocable<Yield, It>,
                   "tilefold: an item may lie on another rank, where no iterator leads: take its "
                   "index in the whole, reduce(ranks(...), ..., reducers::arg_min{})");
-    if constexpr (std::invocable<Yield, It>) {
-      if (n == 0) return Yield{}(first);
+    if constexpr (!detail::copies<Args...>()) {
+      return no_result{};
+    } else {
+      if constexpr (std::invocable<Yield, It>) {
+        if (n == 0) return Yield{}(first);
+      }
+      return Yield{}(
+          first, detail::fold_value<void>(name, exec, n, init_and_op{no_init{}, Make{}(args...)},
+                                          as_is{}, first));
     }
-    return Yield{}(first,
-                   detail::fold_value<void>(name, exec, n, init_and_op{no_init{}, Make{}(args...)},
-                                            as_is{}, first));
   }
 
   template <executor Exec, item_range Range, class... Args>
-    requires std::invocable<Make, Args...>
+    requires makes_reducer<Make, Args...>
   auto operator()(Exec&& exec, Range&& range, Args... args) const {
-    return (*this)(exec, std::begin(range), std::end(range), args...);
+    return (*this)(exec, std::begin(range), std::end(range), static_cast<Args&&>(args)...);
   }
 
   template <class Dispatch = default_dispatch, item_iterator It, class... Args>
-    requires std::invocable<Make, Args...>
+    requires makes_reducer<Make, Args...>
   auto operator()(It first, It last, Args... args) const {
     return Dispatch::template with_executor<Args...>(
         first, [&](auto&& exec) { return (*this)(exec, first, last, args...); });
   }
 
   template <class Dispatch = default_dispatch, item_range Range, class... Args>
-    requires std::invocable<Make, Args...>
+    requires makes_reducer<Make, Args...>
   auto operator()(Range&& range, Args... args) const {
-    return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
+    return this->template operator()<Dispatch>(std::begin(range), std::end(range),
+                                               static_cast<Args&&>(args)...);
   }
 
   template <class... Arguments>
@@ -82,11 +95,13 @@ struct value_verb_into {
   const char* name;
 
   template <executor Exec, item_iterator It, class Out, class... Args>
-    requires std::invocable<Make, Args...>
+    requires makes_reducer<Make, Args...>
   void operator()(Exec&& exec, It first, It last, Out out, Args... args) const {
     const auto n = detail::count_items<Exec>(name, first, last);
-    detail::fold_to<void>(name, exec, n, out, init_and_op{no_init{}, Make{}(args...)}, as_is{},
-                          first);
+    if constexpr (detail::copies<Args...>()) {
+      detail::fold_to<void>(name, exec, n, out, init_and_op{no_init{}, Make{}(args...)}, as_is{},
+                            first);
+    }
   }
 
   template <class... Arguments>

@@ -239,6 +239,7 @@ std::int64_t count_items(const char* verb, const It& first, const It& last) {
 
 template <class Op>
 std::string operator_name() {
+  if constexpr (requires { Op::name_in_messages; }) return Op::name_in_messages;
   const std::string name = __PRETTY_FUNCTION__;
   const auto begin = name.find("Op = ");
   if (begin == std::string::npos) return "the operator";
@@ -351,7 +352,8 @@ constexpr bool foldable() {
     return false;
   } else if constexpr (has_empty_value<Op>) {
     return detail::foldable<Named, typename without_empty_value<Op>::type, Lift, Init, Its...>();
-  } else if constexpr (!detail::is_const<Lift, std::iter_value_t<Its>...>()) {
+  } else if constexpr (!detail::copies<Lift>() ||
+                       !detail::is_const<Lift, std::iter_value_t<Its>...>()) {
     return false;
   } else if constexpr (!value_function_on<Lift, std::iter_value_t<Its>...> &&
                        !std::same_as<Lift, as_is>) {
