@@ -65,12 +65,12 @@ struct key_arguments {
 template <class Equal, class Arguments>
 key_arguments(Equal, Arguments) -> key_arguments<Equal, Arguments>;
 
-/// A function of two keys that says yes or no about values which are more than that: thrust takes
-/// it for the equality, also where no operator follows.
-template <class F, class Key, class T>
-concept equality_alone =
-    !reducer<F> && !normalized_op<F>::known && is_key_equality<F, Key> && !std::same_as<T, bool> &&
-    std::same_as<std::remove_cvref_t<call_result_t<F, Key, Key>>, bool>;
+/// Equalities that thrust takes also where no operator follows. (A function of the caller's that
+/// says yes or no may be an operator.)
+template <class F>
+inline constexpr bool is_equality = std::same_as<F, equal_keys>;
+template <class X>
+inline constexpr bool is_equality<std::equal_to<X>> = true;
 
 /// What they mean for such keys and values of type T. Nothing can be made of no_result.
 template <class Key, class T>
@@ -79,7 +79,7 @@ auto read_key_arguments() {
 }
 template <class Key, class T, class OpOrInit>
 auto read_key_arguments(const OpOrInit& op_or_init) {
-  constexpr bool equality = equality_alone<OpOrInit, Key, T>;
+  constexpr bool equality = is_equality<OpOrInit>;
   static_assert(
       !equality,
       "tilefold: a single function at the end of reduce_by_key is the operator; the equality of "

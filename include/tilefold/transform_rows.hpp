@@ -128,6 +128,13 @@ struct less_value {
   }
 };
 
+template <class First>
+void refuse_rows() {
+  static_assert(std::is_pointer_v<First>,
+                "tilefold: transform_rows and log_softmax take rows as pointers: (first, num_rows, "
+                "row_size, out, ...), and before them an executor, a stream or a policy");
+}
+
 }  // namespace detail
 
 /// Writes out[i] = function(first[i], v) for every item of `num_rows` rows of `row_size` items
@@ -223,6 +230,18 @@ template <class Dispatch = detail::default_dispatch, class T, class... Arguments
 void log_softmax(const T* first, Arguments... arguments) {
   Dispatch::with_executor(
       first, [&](auto&& exec) { tilefold::log_softmax(exec, first, arguments...); }, arguments...);
+}
+
+// What is no pointer is told so.
+template <class First, class... Arguments>
+  requires(!detail::names_executor<First> && !std::convertible_to<First, const void*>)
+void transform_rows(const First&, const Arguments&...) {
+  detail::refuse_rows<First>();
+}
+template <class First, class... Arguments>
+  requires(!detail::names_executor<First> && !std::convertible_to<First, const void*>)
+void log_softmax(const First&, const Arguments&...) {
+  detail::refuse_rows<First>();
 }
 
 /// The same with a stream or an execution policy in place of an executor: log_softmax(stream, ...).

@@ -174,7 +174,7 @@ def _names_of_c() -> Tuple[str, ...]:
 ALIASES = {"prod": "product", "argmin": "arg_min", "argmax": "arg_max", "var": "population_variance",
            "std": "population_standard_deviation", "norm": "l2", "vector_norm": "l2"}
 _OF_PYTHON = {of_c: name for name, of_c in ALIASES.items() if of_c != "l2"}
-_NAMES_OF_C = re.compile(rf"\b(?:{'|'.join(_OF_PYTHON)})(?= of )")
+_NAMES_OF_C = re.compile(rf"\b(?:{'|'.join(_OF_PYTHON)})(?= (?:of|has) )")
 _names: Dict[str, bytes] = {name: name.encode() for name in _names_of_c()}
 _names.update((name, of_c.encode()) for name, of_c in ALIASES.items())
 

@@ -43,6 +43,9 @@ HWY_INLINE void store_first(D d, V v, hn::TFromD<D>* to, std::int64_t n) {
 
 /// How a run's lanes become accumulators in memory: as they are, or each by Result::of().
 struct stored_lanes {
+  template <class Lane>
+  using type = Lane;
+
   template <class D, class V>
   HWY_INLINE static void store(D d, V v, hn::TFromD<D>* to) {
     hn::StoreU(v, d, to);
@@ -54,10 +57,11 @@ struct stored_lanes {
 };
 template <class Result>
 struct stored_results {
+  template <class>
   using type = typename Result::type;
 
   template <class D, class V>
-  HWY_INLINE static void store(D d, V v, type* to,
+  HWY_INLINE static void store(D d, V v, typename Result::type* to,
                                std::int64_t n = static_cast<std::int64_t>(hn::MaxLanes(D()))) {
     HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
     hn::Store(v, d, lanes);
@@ -69,9 +73,9 @@ struct stored_results {
 /// items what Op combines, Keys::convert() vectors of accumulators, and Keys::restore()
 /// accumulators of what it has combined. A run whose accumulators are not of type Lane is Stored by
 /// another way.
-template <class Raw, class Lane, class Op, class Convert, class Keys, class Stored = stored_lanes,
-          class Out = Lane>
+template <class Raw, class Lane, class Op, class Convert, class Keys, class Stored = stored_lanes>
 class column_loops {
+  using stored = typename Stored::template type<Lane>;
   using tag = hn::ScalableTag<Lane>;
   using raw_tag = hn::Rebind<Raw, tag>;
   using vector = hn::Vec<tag>;
@@ -82,7 +86,7 @@ class column_loops {
  public:
   static void fold_rows(const void* const* rows, const std::uintptr_t* later, std::int64_t n,
                         std::int64_t width, void* result) {
-    Out* const to = static_cast<Out*>(result);
+    stored* const to = static_cast<stored*>(result);
     if (n == run) {
       fold(width, to, whole_run{rows, later});
     } else {
@@ -125,7 +129,7 @@ class column_loops {
   }
 
   template <class Rows>
-  HWY_INLINE static void fold(std::int64_t width, Out* to, const Rows& rows) {
+  HWY_INLINE static void fold(std::int64_t width, stored* to, const Rows& rows) {
     const tag d;
     if (width < lanes) {
       const auto at = [width](const void* row) HWY_ATTR { return load_some(row, width); };
@@ -199,9 +203,9 @@ simd_columns loops() {
 
 /// Runs whose lanes become results of another type, and the join of such results by Join.
 template <class Raw, class Lane, class Op, class Convert, class Result, class Join>
-simd_columns narrow_loops() {
+simd_columns result_loops() {
   using type = typename Result::type;
-  using runs = column_loops<Raw, Lane, Op, Convert, as_they_are, stored_results<Result>, type>;
+  using runs = column_loops<Raw, Lane, Op, Convert, as_they_are, stored_results<Result>>;
   return {runs::fold_rows, column_loops<type, type, Join, as_they_are, as_they_are>::join};
 }
 
@@ -217,7 +221,7 @@ struct wide_result {
 /// Sums in 64 bits of integers whose run has a sum of twice their size.
 template <class Raw>
 simd_columns wide_sums() {
-  return narrow_loops<Raw, hwy::MakeWide<Raw>, plus, widening, wide_result, plus>();
+  return result_loops<Raw, hwy::MakeWide<Raw>, plus, widening, wide_result, plus>();
 }
 
 /// Two lanes a column.
@@ -239,7 +243,7 @@ simd_columns pair_sums(simd_op op) {
   return {pair_columns<Real>::fold_rows, pair_columns<Real>::join};
 }
 
-// The bits of an item by which it is not zero; all ones if it is zero; 1 if it is not.
+// The bits of an item by which it is not zero.
 template <auto Mask>
 struct telling_bits {
   template <class D, class V>
@@ -247,6 +251,7 @@ struct telling_bits {
     return hn::And(v, hn::Set(d, Mask));
   }
 };
+// All ones if an item is zero.
 template <auto Mask>
 struct zero_bits {
   template <class D, class V>
@@ -254,6 +259,7 @@ struct zero_bits {
     return hn::VecFromMask(d, hn::Eq(telling_bits<Mask>::convert(d, v), hn::Zero(d)));
   }
 };
+// 1 if an item is not zero.
 template <auto Mask>
 struct one_unless_zero {
   template <class D, class V>
@@ -283,11 +289,11 @@ simd_columns questions(simd_op op) {
   using lane = std::remove_const_t<decltype(Mask)>;
   switch (op) {
     case simd_op::any:
-      return narrow_loops<lane, lane, bit_or, telling_bits<Mask>, some_bits, bit_or>();
+      return result_loops<lane, lane, bit_or, telling_bits<Mask>, some_bits, bit_or>();
     case simd_op::all:
-      return narrow_loops<lane, lane, bit_or, zero_bits<Mask>, no_bits, bit_and>();
+      return result_loops<lane, lane, bit_or, zero_bits<Mask>, no_bits, bit_and>();
     default:
-      return narrow_loops<lane, lane, plus, one_unless_zero<Mask>, wide_result, plus>();
+      return result_loops<lane, lane, plus, one_unless_zero<Mask>, wide_result, plus>();
   }
 }
 
@@ -433,8 +439,11 @@ simd_columns widening_columns(simd_op op, simd_type value, simd_type accumulator
 }
 
 simd_columns find_columns(simd_op op, simd_type value, simd_type accumulator) {
-  if (op == simd_op::any || op == simd_op::all || op == simd_op::count) {
-    return question_columns(op, value);
+  if (op == simd_op::any || op == simd_op::all) {
+    return accumulator == simd_type::boolean ? question_columns(op, value) : simd_columns{};
+  }
+  if (op == simd_op::count) {
+    return accumulator == simd_type::int64 ? question_columns(op, value) : simd_columns{};
   }
   return value == accumulator ? same_type_columns(op, value)
                               : widening_columns(op, value, accumulator);
@@ -563,10 +572,10 @@ simd_places places_of_integers(simd_op op) {
 
 simd_places find_places(simd_op op, simd_type value, simd_type key) {
   using type = simd_type;
-  if (value == type::float32) return places_of_floats<std::int32_t, 23>(op);
-  if (value == type::float64) return places_of_floats<std::int64_t, 52>(op);
-  if (value == type::uint64) return places_of_integers<std::uint64_t, std::uint64_t>(op);
   if (value == key) {
+    if (value == type::float32) return places_of_floats<std::int32_t, 23>(op);
+    if (value == type::float64) return places_of_floats<std::int64_t, 52>(op);
+    if (value == type::uint64) return places_of_integers<std::uint64_t, std::uint64_t>(op);
     if (value == type::int32) return places_of_integers<std::int32_t, std::int32_t>(op);
     if (value == type::uint32) return places_of_integers<std::uint32_t, std::uint32_t>(op);
   }

@@ -22,8 +22,9 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
       return square_fold_for(op, value);
     case simd_op::any:
     case simd_op::all:
+      return accumulator == simd_type::boolean ? zero_fold_for(op, value) : nullptr;
     case simd_op::count:
-      return zero_fold_for(op, value);
+      return accumulator == simd_type::int64 ? zero_fold_for(op, value) : nullptr;
     case simd_op::counted_sum:
       return truths ? zero_fold_for(op, value) : counted_sum_for(value);
     default:

@@ -216,9 +216,8 @@ simd_fold find_tree_fold(simd_op op, simd_type value, simd_type accumulator) {
     return value == type::float32 ? tree_fold<product_items<float>, vector_plus>::run
                                   : tree_fold<product_items<double>, vector_plus>::run;
   }
-  if (accumulator == type::complex64) {
-    using pairs = array_items<double, double>;
-    return op == simd_op::plus ? tree_fold<pairs, vector_plus_of_pairs>::run : nullptr;
+  if (op == simd_op::plus && value == type::complex64 && accumulator == type::complex64) {
+    return tree_fold<array_items<double, double>, vector_plus_of_pairs>::run;
   }
   if (accumulator == type::float64) {
     if (value == type::float64) return tree_fold_by_op<array_items<double, double>>(op);

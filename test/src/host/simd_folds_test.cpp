@@ -301,11 +301,35 @@ TEST(SimdFolds, ThereIsNoneForOtherCombinationsOfTypes) {
         host::simd_key{host::simd_op::minimum, int8, int32},
         host::simd_key{host::simd_op::minimum, float32, float64},
         host::simd_key{host::simd_op::multiplies, int8, int8},
-        host::simd_key{host::simd_op::bit_or, float32, float32}}) {
+        host::simd_key{host::simd_op::bit_or, float32, float32},
+        host::simd_key{host::simd_op::plus, int32, complex64},
+        host::simd_key{host::simd_op::plus, float32, complex64},
+        host::simd_key{host::simd_op::plus, complex128, complex64},
+        host::simd_key{host::simd_op::multiplies, complex64, complex64},
+        host::simd_key{host::simd_op::any, float32, float32},
+        host::simd_key{host::simd_op::count, boolean, int32}}) {
     EXPECT_EQ(host::find_simd_fold(op, value, accumulator), nullptr)
         << static_cast<int>(op) << " " << static_cast<int>(value) << " "
         << static_cast<int>(accumulator);
+    EXPECT_EQ(host::find_simd_columns(op, value, accumulator).join, nullptr)
+        << static_cast<int>(op) << " " << static_cast<int>(value) << " "
+        << static_cast<int>(accumulator);
   }
+}
+
+// Two floats, and a truth of its own: that of the first.
+struct first_counts {
+  using value_type = float;
+  float first, second;
+  float real() const { return first; }
+  float imag() const { return second; }
+  explicit operator bool() const { return first != 0; }
+};
+
+TEST(SimdFolds, WhatLooksLikeComplexNumbersHasItsOwnTruth) {
+  const std::vector<first_counts> items(1000, {0.0f, 1.0f});
+  EXPECT_FALSE(reduce(host_executor(), items.begin(), items.end(), reducers::any<>{}));
+  EXPECT_FALSE(reduce(host_executor(), items.begin(), items.end(), reducers::all<>{}));
 }
 
 TEST(SimdFolds, UnknownInstructionSetIsNamed) {

@@ -116,7 +116,7 @@ struct column_array {
 
   const void* at(std::int64_t offset) const { return items + offset * item_bytes; }
 
-  /// May point past the array, harmlessly; so it must not be formed as a pointer into it.
+  /// As a number, for it may be past the array.
   std::uintptr_t address_of(std::int64_t offset) const {
     return reinterpret_cast<std::uintptr_t>(items) +
            static_cast<std::uintptr_t>(offset * item_bytes);

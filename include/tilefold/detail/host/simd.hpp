@@ -197,9 +197,9 @@ constexpr simd_type simd_type_of() {
     return simd_type::float64;
   } else if constexpr (complex_like<T>) {
     using real = typename T::value_type;
-    if constexpr (std::same_as<real, float>) return simd_type::complex64;
-    if constexpr (std::same_as<real, double>) return simd_type::complex128;
-    return simd_type::none;
+    return std::same_as<real, float>    ? simd_type::complex64
+           : std::same_as<real, double> ? simd_type::complex128
+                                        : simd_type::none;
   } else {
     return simd_type::none;
   }
@@ -207,6 +207,13 @@ constexpr simd_type simd_type_of() {
 
 constexpr std::int64_t bytes_of(simd_type type) {
   switch (type) {
+    case simd_type::none:
+      return 0;
+    case simd_type::boolean:
+    case simd_type::truth:
+    case simd_type::int8:
+    case simd_type::uint8:
+      return 1;
     case simd_type::int16:
     case simd_type::uint16:
     case simd_type::float16:
@@ -216,15 +223,10 @@ constexpr std::int64_t bytes_of(simd_type type) {
     case simd_type::uint32:
     case simd_type::float32:
       return 4;
-    case simd_type::int64:
-    case simd_type::uint64:
-    case simd_type::float64:
-    case simd_type::complex64:
-      return 8;
     case simd_type::complex128:
       return 16;
     default:
-      return 1;
+      return 8;
   }
 }
 
@@ -313,11 +315,11 @@ template <class T, std::contiguous_iterator It>
 inline constexpr simd_key range_key_of<bound_reducer<reducers::mean, as_is, T>, It>{
     simd_op::counted_sum, simd_type_of<T>(), simd_type::float64};
 template <class T, std::contiguous_iterator It>
-  requires std::same_as<T, std::iter_value_t<It>>
+  requires number<T> && std::same_as<T, std::iter_value_t<It>>
 inline constexpr simd_key range_key_of<bound_reducer<reducers::any<truth>, as_is, T>, It>{
     simd_op::any, simd_type_of<T>(), simd_type::boolean};
 template <class T, std::contiguous_iterator It>
-  requires std::same_as<T, std::iter_value_t<It>>
+  requires number<T> && std::same_as<T, std::iter_value_t<It>>
 inline constexpr simd_key range_key_of<bound_reducer<reducers::all<truth>, as_is, T>, It>{
     simd_op::all, simd_type_of<T>(), simd_type::boolean};
 template <nan_rule Nan, class T, std::contiguous_iterator It>

@@ -126,7 +126,8 @@ no_result refuse() {
   return detail::refuse_for<refusal_of<Arguments...>>();
 }
 
-/// The same; if the first arguments can be items, it says that another sequence is not indexed.
+/// As refuse(), for verbs with a second sequence: where nothing is wrong with the first one, the
+/// second cannot be indexed.
 template <class... Arguments>
 no_result refuse_sequences() {
   constexpr refusal why = refusal_of<Arguments...>;
