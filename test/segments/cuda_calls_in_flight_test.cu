@@ -14,6 +14,11 @@
 #include "../support/index_forest.cuh"
 
 namespace tilefold::test {
+
+// The suite header has more than this program runs.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SanitizeSegments);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Segments);
+
 namespace {
 
 // One call: segments next to each other from some item on.

@@ -13,6 +13,9 @@
 
 namespace tilefold::test {
 
+// The suite header has more than this program runs.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SanitizeSegments);
+
 /// Items that no pointer leads to.
 struct counted_hashes : index_hashes {
   static auto first(const std::uint32_t*) {

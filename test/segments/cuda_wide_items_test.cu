@@ -9,6 +9,10 @@
 #include "suite.hpp"
 
 namespace tilefold::test {
+
+// The suite header has more than this program runs.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SanitizeSegments);
+
 namespace {
 
 template <class T>
