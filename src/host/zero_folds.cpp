@@ -68,56 +68,60 @@ class zero_items {
   array_items<U, U> items_;
 };
 
-template <class V>
-HWY_INLINE V joined(V (&v)[zero_chains]) {
-  for (int half = zero_chains / 2; half > 0; half /= 2) {
-    for (int k = 0; k < half; ++k) v[k] = hn::Or(v[k], v[k + half]);
-  }
-  return v[0];
-}
+/// A search for items that are not zero: vectors are joined, and have one if the joint has one.
+template <class Items>
+struct search_for_nonzeros {
+  using tag = typename Items::tag;
+  using vector = typename Items::vector;
+  static constexpr typename Items::lane absent = 0;
 
-/// Where the first vectors are, of n lanes, of which one holds what `asks` finds, at most
-/// zero_chains of them; n if there are none. asks(vector) has ones where it finds it.
-template <class Items, class Asks>
-HWY_INLINE std::int64_t first_vectors(const Items& items, std::int64_t n,
-                                      typename Items::lane absent, const Asks& asks) {
-  const typename Items::tag d;
+  HWY_INLINE static vector join(vector a, vector b) { return hn::Or(a, b); }
+  HWY_INLINE static bool found(vector v) {
+    return !hn::AllFalse(tag(), hn::Ne(v, hn::Zero(tag())));
+  }
+};
+
+/// A search for zeros, which are the least lanes.
+template <class Items>
+struct search_for_zeros {
+  using tag = typename Items::tag;
+  using vector = typename Items::vector;
+  static constexpr typename Items::lane absent = 1;
+
+  HWY_INLINE static vector join(vector a, vector b) { return hn::Min(a, b); }
+  HWY_INLINE static bool found(vector v) {
+    return !hn::AllFalse(tag(), hn::Eq(v, hn::Zero(tag())));
+  }
+};
+
+/// Where the first vectors are, of n lanes, of which one holds what Search finds, at most
+/// zero_chains of them; n if there are none.
+template <template <class> class Search, class Items>
+HWY_INLINE std::int64_t first_vectors(const Items& items, std::int64_t n) {
+  using search = Search<Items>;
   constexpr std::int64_t step = Items::step;
   std::int64_t i = 0;
   for (; i + zero_chains * step <= n; i += zero_chains * step) {
     items.prefetch(i);
-    hn::Vec<typename Items::tag> v[zero_chains];
-    for (int k = 0; k < zero_chains; ++k) v[k] = asks(items.load(i + k * step));
-    if (!hn::AllFalse(d, hn::Ne(joined(v), hn::Zero(d)))) return i;
+    typename Items::vector v[zero_chains];
+    for (int k = 0; k < zero_chains; ++k) v[k] = items.load(i + k * step);
+    for (int half = zero_chains / 2; half > 0; half /= 2) {
+      for (int k = 0; k < half; ++k) v[k] = search::join(v[k], v[k + half]);
+    }
+    if (search::found(v[0])) return i;
   }
   for (; i + step <= n; i += step) {
-    if (!hn::AllFalse(d, hn::Ne(asks(items.load(i)), hn::Zero(d)))) return i;
+    if (search::found(items.load(i))) return i;
   }
-  if (i < n && !hn::AllFalse(d, hn::Ne(asks(items.load_some(i, n - i, absent)), hn::Zero(d)))) {
-    return i;
-  }
+  if (i < n && search::found(items.load_some(i, n - i, search::absent))) return i;
   return n;
 }
-
-struct itself {
-  template <class V>
-  HWY_INLINE V operator()(V v) const {
-    return v;
-  }
-};
-template <class Items>
-struct zeros_of {
-  template <class V>
-  HWY_INLINE V operator()(V v) const {
-    return Items::zeros(v);
-  }
-};
 
 template <class Items>
 struct any_fold {
   static void run(const void* first, const void*, std::int64_t n, void* result) {
     n *= Items::lanes_of_item;
-    const bool found = first_vectors(Items(first), n, 0, itself()) < n;
+    const bool found = first_vectors<search_for_nonzeros>(Items(first), n) < n;
     std::memcpy(result, &found, sizeof found);
   }
 };
@@ -126,7 +130,7 @@ template <class Items>
 struct all_fold {
   static void run(const void* first, const void*, std::int64_t n, void* result) {
     n *= Items::lanes_of_item;
-    const bool none = first_vectors(Items(first), n, 1, zeros_of<Items>()) >= n;
+    const bool none = first_vectors<search_for_zeros>(Items(first), n) >= n;
     std::memcpy(result, &none, sizeof none);
   }
 };
@@ -209,8 +213,8 @@ struct first_truth {
   static void run(const void* first, const void*, std::int64_t n, void* result) {
     using items = zero_items<std::uint8_t>;
     const auto* const bytes = static_cast<const std::uint8_t*>(first);
-    std::int64_t i = Truth ? first_vectors(items(first), n, 0, itself())
-                           : first_vectors(items(first), n, 1, zeros_of<items>());
+    std::int64_t i = Truth ? first_vectors<search_for_nonzeros>(items(first), n)
+                           : first_vectors<search_for_zeros>(items(first), n);
     while (i < n && (bytes[i] != 0) != Truth) ++i;
     const bool found = i < n;
     const std::int64_t value[2] = {found == Truth ? 1 : 0, found ? i : 0};
