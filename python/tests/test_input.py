@@ -335,7 +335,7 @@ def test_names_that_c_would_read_otherwise(op):
 
 
 def test_bad_fuse_is_named():
-    for names, text in [(("median",), "'median'.* are count"), ((), "each once"), (("min", "min"), "each once")]:
+    for names, text in [(("median",), "'median'.* There are sum, "), ((), "each once"), (("min", "min"), "each once")]:
         with pytest.raises(tilefold.ArgumentError, match=text):
             tilefold.fuse(*names)
     with pytest.raises(tilefold.ArgumentError, match="ddof is 'x'"):

@@ -223,7 +223,7 @@ def test_nothing(op):
                 expected = np.broadcast_to(np.array(NOTHING[op], dtype), shape + np.shape(NOTHING[op]))
                 assert same_bits(tilefold.reduce(nothing, op, axis), expected), axis
             else:
-                with pytest.raises(tilefold.EmptyError, match=f"nothing to fold, and {op} has no result"):
+                with pytest.raises(tilefold.EmptyError, match=f"and {oracle.IN_PYTHON.get(op, op)} has no result"):
                     tilefold.reduce(nothing, op, axis)
         assert tilefold.reduce(nothing, op, 0).size == 0, "no results of something"
         assert tilefold.reduce(nothing, op, 2).size == 0
