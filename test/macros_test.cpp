@@ -46,6 +46,9 @@
 #define Above 0
 #define Below 1
 
+#include <tilefold/piece.hpp>
+#include <tilefold/precompiled.hpp>
+#include <tilefold/ranks.hpp>
 #include <tilefold/thrust_compat.hpp>
 #include <tilefold/tilefold.hpp>
 

@@ -112,7 +112,7 @@ class mpi_communicator {
   template <class Turn>
   static void for_turns(std::size_t bytes, const Turn& turn) {
     for (std::size_t done = 0; done < bytes; done += most_bytes) {
-      turn(done, static_cast<int>(std::min(most_bytes, bytes - done)));
+      turn(done, static_cast<int>((std::min)(most_bytes, bytes - done)));
     }
   }
 

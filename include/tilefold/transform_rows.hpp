@@ -71,7 +71,8 @@ constexpr bool joins_rows() {
   using arguments = init_and_op<no_init, R>;
   if constexpr (!detail::folds<void, Exec, arguments, as_is, const T*>()) {
     return false;
-  } else if constexpr (!executor_base_t<Exec>::template takes_items<T>()) {
+  } else if constexpr (!executor_base_t<Exec>::template takes_items<T>() ||
+                       !executor_base_t<Exec>::template takes_functions<Function>()) {
     return false;
   } else {
     using base = executor_base_t<Exec>;
@@ -131,8 +132,8 @@ struct less_value {
 template <class First>
 void refuse_rows() {
   static_assert(std::is_pointer_v<First>,
-                "tilefold: transform_rows and log_softmax take rows as pointers: (first, num_rows, "
-                "row_size, out, ...), and before them an executor, a stream or a policy");
+                "tilefold: transform_rows and log_softmax take rows and out as pointers: (first, "
+                "num_rows, row_size, out, ...), and before them an executor, a stream or a policy");
 }
 
 }  // namespace detail
@@ -204,6 +205,19 @@ void log_softmax_into(Exec&& exec, const T* first, Count num_rows, Size row_size
                                 detail::less_value<Out>{});
 }
 
+// Results that go to an iterator are refused in one sentence.
+template <executor Exec, class T, std::integral Count, std::integral Size, class Out,
+          class... Arguments>
+  requires(!std::convertible_to<Out, const void*>)
+void transform_rows_into(Exec&&, const T*, Count, Size, const Out&, const Arguments&...) {
+  detail::refuse_rows<Out>();
+}
+template <executor Exec, class T, std::integral Count, std::integral Size, class Out>
+  requires(!std::convertible_to<Out, const void*>)
+void log_softmax_into(Exec&&, const T*, Count, Size, const Out&) {
+  detail::refuse_rows<Out>();
+}
+
 /// Do the same as transform_rows_into() and log_softmax_into(), synchronously. The executor may be
 /// left out: then the memory of `first` and `out` decides, as in reduce().
 template <executor Exec, class... Arguments>
@@ -232,7 +246,7 @@ void log_softmax(const T* first, Arguments... arguments) {
       first, [&](auto&& exec) { tilefold::log_softmax(exec, first, arguments...); }, arguments...);
 }
 
-// What is no pointer is told so.
+// Rows that begin at an iterator, likewise.
 template <class First, class... Arguments>
   requires(!detail::names_executor<First> && !std::convertible_to<First, const void*>)
 void transform_rows(const First&, const Arguments&...) {

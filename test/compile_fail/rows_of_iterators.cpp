@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows that begin at an iterator.
-// expect: tilefold: transform_rows and log_softmax take rows as pointers
+// expect: tilefold: transform_rows and log_softmax take rows and out as pointers
 // errors: 1
 #include <vector>
 

@@ -39,7 +39,11 @@
 #define Above 0
 #define Below 1
 
+#include <tilefold/block_fold.cuh>
 #include <tilefold/cub_compat.cuh>
+#include <tilefold/cuda_group.cuh>
+#include <tilefold/peers.cuh>
+#include <tilefold/streamed.cuh>
 #include <tilefold/thrust_compat.hpp>
 #include <tilefold/tilefold.cuh>
 

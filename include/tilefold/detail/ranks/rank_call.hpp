@@ -190,7 +190,7 @@ class rank_call {
   // What every rank says of itself.
   std::vector<std::string> tell(const std::string& own) {
     text mine{};
-    std::memcpy(mine.data(), own.data(), std::min(own.size(), text_bytes - 1));
+    std::memcpy(mine.data(), own.data(), (std::min)(own.size(), text_bytes - 1));
     std::vector<text> all(static_cast<std::size_t>(size_));
     comm_.all_gather(mine.data(), all.data(), text_bytes);
     std::vector<std::string> said;

@@ -91,7 +91,7 @@ block_list<Reducer> merge_blocks(Call& call, const rank_parts& parts, const Redu
   using message = blocks_message<Reducer>;
   const int rank = call.rank();
   const int ranks = call.size();
-  const auto end_of = [&](int behind) { return parts.begin(std::min(behind, ranks)); };
+  const auto end_of = [&](int behind) { return parts.begin((std::min)(behind, ranks)); };
   block_list<Reducer> all = own;
   int failed = call.has_failed() ? rank : ranks;
   // If another rank has left, those that wait for this one are told before this one throws.
@@ -101,7 +101,7 @@ block_list<Reducer> merge_blocks(Call& call, const rank_parts& parts, const Redu
       talk();
     } catch (...) {
       if (broken == nullptr) broken = std::current_exception();
-      failed = std::min(failed, rank);
+      failed = (std::min)(failed, rank);
     }
   };
   int step = 1;
@@ -110,7 +110,7 @@ block_list<Reducer> merge_blocks(Call& call, const rank_parts& parts, const Redu
     message next(parts.begin(rank + step), end_of(rank + 2 * step));
     reach([&] {
       call.comm().receive(rank + step, next.data(), next.size());
-      failed = std::min(failed, next.failed());
+      failed = (std::min)(failed, next.failed());
     });
     if (failed < ranks) continue;
     call.try_to([&] { all.append(reducer, next.blocks()); });
