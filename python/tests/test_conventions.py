@@ -449,3 +449,26 @@ def test_wrong_arguments_are_named(call, kind, text):
     with pytest.raises(kind, match=text) as caught:
         call()
     assert isinstance(caught.value, tilefold.TilefoldError)
+
+
+def test_a_kept_plan_of_an_axis_is_that_of_the_call(monkeypatch):
+    """What a call along one axis found out about its arguments is kept for the next one with the same."""
+    monkeypatch.setattr(tilefold._reductions, "_MOST_PLANS", 8)
+    x = np.arange(24, dtype="f4").reshape(4, 6)
+    layouts = [x, x[:, ::2], x.T, x[::-1], x.astype(">f4"), x.astype("i2"), x.astype("f8"), np.asfortranarray(x), x[1:, 1:]]
+    for _ in range(3):
+        for one in layouts:
+            for axis in (0, 1, -1):
+                for keepdims in (False, True):
+                    got = tilefold.sum(one, axis, keepdims=keepdims)
+                    assert np.array_equal(got, one.sum(axis, keepdims=keepdims)) and got.shape == one.sum(axis, keepdims=keepdims).shape
+                    assert np.array_equal(tilefold.reduce(one, "argmax", axis), one.argmax(axis))
+                    assert tilefold.mean(one, axis, dtype="f8").dtype == np.float64
+        assert len(tilefold._reductions._axis_plans) <= 8
+        for bad in (True, np.True_, 2, -3, 1.0, "1"):
+            with pytest.raises(tilefold.TilefoldError):
+                tilefold.sum(x, bad)
+    out = np.empty(4, "f4")
+    assert tilefold.sum(x, 1, out=out) is out and np.array_equal(out, x.sum(1))
+    with pytest.raises(tilefold.TilefoldError, match="out"):
+        tilefold.sum(x, 1, out=np.empty(4))

@@ -104,6 +104,7 @@ _functions = {_name: getattr(_lib, _name) for _name in _signatures}
 
 #: For calls that are short: raise_refusal() has to be called with a status that is not 0.
 tilefold_reduce_as = _functions["tilefold_reduce_as"]
+tilefold_axis_reduce_as = _functions["tilefold_axis_reduce_as"]
 
 
 def raise_refusal(status: int) -> None:

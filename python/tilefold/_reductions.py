@@ -37,23 +37,63 @@ _SOONER: Dict[Tuple[str, str], Tuple[float, Any]] = {
     **{("max", kind): (2 ** 20, lambda x: np.maximum.reduce(x, None)) for kind in "iu"},
     **{("min", kind): (2 ** 20, lambda x: np.minimum.reduce(x, None)) for kind in "iu"},
     ("arg_max", "b"): (math.inf, lambda x: x.argmax()),
-    ("arg_min", "b"): (math.inf, lambda x: (x.view(np.uint8) == 0).argmax()),
 }
+
+
+class _AxisPlan(NamedTuple):
+    """What _fold() needs of an operation, a layout of items and axes."""
+    name: bytes
+    layout: Tuple[Any, ...]  # from the dtype of the items to the axes, as tilefold_axis_reduce_as() takes them
+    memory: Tuple[int, ...]  # of the results
+    shape: Tuple[int, ...]
+    given: np.dtype[Any]
+    written_as: np.dtype[Any]
+    code_of_result: Any
+
+
+def _axis_plan(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool,
+               dtype: Optional[np.dtype[Any]]) -> _AxisPlan:
+    operation = Operation(op, x)
+    axes, left, kept = shapes_of(x.shape, axis, keepdims)
+    given = operation.given if dtype is None else dtype
+    written_as, size = operation.written_as(given), x.dtype.itemsize
+    layout = (operation.code, x.ndim, _library.int64s(x.shape), _library.int64s([step // size for step in x.strides]),
+              len(axes), _library.int32s(axes))
+    return _AxisPlan(operation.name, layout, left + operation.tail, kept + operation.tail, given, written_as,
+                     _library.code_of(written_as))
+
+
+_axis_plans: Dict[Any, _AxisPlan] = {}
+_MOST_PLANS = 1024
+
+
+def _plan_of_axes(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool,
+                  dtype: Optional[np.dtype[Any]]) -> _AxisPlan:
+    """_axis_plan(), which takes as long as a short call; for one axis it is kept."""
+    if type(axis) is not int or type(op) is not str:  # True is an axis for a dict
+        return _axis_plan(x, op, axis, keepdims, dtype)
+    key = (op, x.dtype, x.shape, x.strides, axis, keepdims, dtype)
+    found = _axis_plans.get(key)
+    if found is None:
+        found = _axis_plan(x, op, axis, keepdims, dtype)
+        if len(_axis_plans) >= _MOST_PLANS:
+            _axis_plans.clear()
+        _axis_plans[key] = found
+    return found
 
 
 def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out,
           dtype: Optional[np.dtype[Any]] = None) -> Any:
     """reduce() of an array as items_of() makes it; results are converted to dtype."""
-    operation = Operation(op, x)
-    axes, left, kept = shapes_of(x.shape, axis, keepdims)
-    given = operation.given if dtype is None else dtype
-    check_out(out, given, kept + operation.tail)
-    written_as, size = operation.written_as(given), x.dtype.itemsize
-    results = operation.memory(left, written_as)
-    _library.call("tilefold_axis_reduce_as", _threads.executor(), operation.name, operation.address, operation.code,
-                  x.ndim, _library.int64s(x.shape), _library.int64s([step // size for step in x.strides]), len(axes),
-                  _library.int32s(axes), results.ctypes.data, _library.code_of(written_as), None)
-    return written(out, rounded(results.reshape(kept + operation.tail), given))
+    plan = _plan_of_axes(x, op, axis, keepdims, dtype)
+    if out is not None:
+        check_out(out, plan.given, plan.shape)
+    results = np.empty(plan.memory, plan.written_as)
+    status = _axis_reduce_as(_threads.executor().handle, plan.name, _address_of(x), *plan.layout, _address_of(results),
+                             plan.code_of_result, None)
+    if status != 0:
+        _library.raise_refusal(status)
+    return written(out, rounded(results.reshape(plan.shape), plan.given))
 
 
 class _Result(Dict[Any, Any]):
@@ -151,6 +191,7 @@ def _whole(x: Any, op: str) -> Any:
     return value
 
 
+_axis_reduce_as = _library.tilefold_axis_reduce_as
 _short_ways = _gpu.short_ways
 _short_ways[np.ndarray] = _whole
 

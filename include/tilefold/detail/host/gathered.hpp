@@ -58,6 +58,15 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
   gathered_fold(const source_type& elements, const Reducer& reducer, const FoldArray& fold_array)
       : elements_(elements), reducer_(reducer), fold_array_(fold_array) {}
 
+  /// So many bytes, a power of two, hold so many items: of their array, if its type is known.
+  std::int64_t items_in(std::int64_t bytes) const {
+    if constexpr (knows_array<iterator> && worth_asking(key)) {
+      return bytes / host::bytes_of(source_type::template iterator<last>(elements_).array_type());
+    } else {
+      return std::int64_t{1} << tree::floor_log2(bytes / static_cast<std::int64_t>(sizeof(item)));
+    }
+  }
+
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
     if constexpr (knows_array<iterator> && worth_asking(key)) {

@@ -235,7 +235,7 @@ class threaded {
       return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold, room);
     } else if constexpr (is_gathered<source<Its...>>) {
       const auto fold = gathered_of(elements, reducer);
-      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold, room);
+      return fold_blocks(reducer, n, fold.items_in(simd_block_bytes), fold, room);
     } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
       using exact = exact_fold<source<Its...>, Reducer>;
       const exact fold(elements, reducer, exact_cutter_of<typename exact::terms>());
@@ -261,7 +261,8 @@ class threaded {
     using elements = typename Forest::source_type;
     const std::int64_t trees = forest.size();
     if (trees == 0) return;
-    const std::int64_t block = trees_per_block(trees);
+    const bool alone = trees <= most_trees && is_one_block(forest);
+    const std::int64_t block = alone ? trees : trees_per_block(trees);
     const std::int64_t count = tree::num_blocks(trees, block);
     using tree_elements = decltype(forest.tree(0));
     const simd_short_fold short_fold = host::find_short_fold_of<tree_elements, Reducer>();
@@ -385,8 +386,9 @@ class threaded {
   // end.
   std::int64_t trees_per_block(std::int64_t trees) const {
     const std::int64_t few = tree::num_blocks(trees, std::int64_t{32} * threads());
-    return detail::larger(few < 4096 ? few : 4096, tree::num_blocks(trees, max_blocks));
+    return detail::larger(detail::smaller(few, most_trees), tree::num_blocks(trees, max_blocks));
   }
+  static constexpr std::int64_t most_trees = 4096;
 
   // Shorter trees are not worth the call of a vector fold.
   static constexpr std::int64_t least_simd_items = 32;
@@ -399,6 +401,18 @@ class threaded {
   template <class Elements>
   static bool is_long(std::int64_t n) {
     return n >= long_items(static_cast<const Elements*>(nullptr));
+  }
+
+  // Whether all trees have so few items that they are not worth waking another thread for.
+  template <class Forest>
+  static bool is_one_block(const Forest& forest) {
+    if constexpr (Forest::in_one_range) {
+      const std::int64_t items = forest.first(forest.size()) - forest.first(0);
+      return items <
+             long_items(static_cast<const typename Forest::source_type*>(nullptr)) / min_blocks;
+    } else {
+      return false;
+    }
   }
 
   // Whether a tree may be long, as far as is known without looking at each.
