@@ -208,8 +208,8 @@ TYPED_TEST(CInterfaceOf, BitOperationsKeepTheTypeOfTheirItems) {
   }
 }
 
-// Rows with gaps are copied block by block; a block ends in the middle of a row. Of items of 4 and 8
-// bytes there are so many that threads share them.
+// Rows with gaps are copied block by block; a block ends in the middle of a row. Of items of 4 and
+// 8 bytes there are so many that threads share them.
 TYPED_TEST(CInterfaceOf, RowsWithGapsHaveTheBitsOfRowsWithout) {
   using T = TypeParam;
   const std::int64_t extents[] = {sizeof(T) < 4 ? 151 : 301, 37, 29};
