@@ -7,7 +7,7 @@
 
 The two take turns, so that both meet the machine's swings; a ratio is the median of the rounds' ratios: above 1
 tilefold is faster. Run it on a machine that has nothing else to do: two busy threads cannot beat one where other
-programs hold a core. The whole table takes some five minutes.
+programs hold a core. The whole table takes one to five minutes.
 """
 import argparse
 import csv
