@@ -8,6 +8,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <cuda/std/mdspan>
@@ -145,9 +146,11 @@ template <class T>
 auto top_8(const arguments<T>& with) {
   return reduce(with.gpu, with.items, with.items + with.n, r::top_k<8>{});
 }
+// Of integers the result has to be floating.
 template <class T>
 auto exact_sum(const arguments<T>& with) {
-  return reduce(with.gpu, with.items, with.items + with.n, r::exact_sum{});
+  using result = std::conditional_t<std::is_integral_v<T>, double, void>;
+  return reduce(with.gpu, with.items, with.items + with.n, r::exact_sum<result>{});
 }
 template <class T>
 auto piece_of_sum(const arguments<T>& with) {
