@@ -154,13 +154,24 @@ def verified():
     return {row['program']: row for row in csv.DictReader(table)}
 
 
-def stale(toolkit=None):
-    """Programs whose sources are not those of the evidence; with a toolkit, also those of another one."""
+def stale(toolkit=None, gpus=1):
+    """
+    Programs whose sources are not those of the evidence; with a toolkit, also those of another one. Where there are
+    several GPUs, also those that skipped tests where there was one.
+    """
     rows = verified()
     def is_current(name, digest):
         row = rows.get(name)
-        return row and row['digest'] == digest and toolkit in (None, row['toolkit'])
+        return row and row['digest'] == digest and toolkit in (None, row['toolkit']) and not (
+            gpus > 1 and row['device'].startswith('1 x') and int(row['skipped']))
     return [name for name, digest in digests().items() if not is_current(name, digest)]
+
+
+def skipped():
+    """How many tests were skipped, by program, where the evidence is current."""
+    now = digests()
+    return {name: int(row['skipped']) for name, row in verified().items()
+            if int(row['skipped']) and row['digest'] == now.get(name)}
 
 
 def record(row):

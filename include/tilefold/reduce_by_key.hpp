@@ -126,7 +126,11 @@ auto read_key_arguments(const Equal& equal, const Init& init, const Op& op) {
 template <class Named, class Executor, class Keys, class Values, class KeysOut, class ValuesOut,
           class Equal, class Arguments>
 constexpr bool folds_keys(const key_arguments<Equal, Arguments>*) {
-  if constexpr (!detail::folds_forest<Named, Executor, ValuesOut, Arguments, Values>()) {
+  constexpr bool changes = std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<Keys>>>;
+  static_assert(!changes, "tilefold: keys must not be volatile");
+  if constexpr (changes) {
+    return false;
+  } else if constexpr (!detail::folds_forest<Named, Executor, ValuesOut, Arguments, Values>()) {
     return false;
   } else if constexpr (!executor_base_t<Executor>::template takes_functions<Equal>()) {
     return false;

@@ -212,8 +212,8 @@ TYPED_TEST(CInterfaceOf, BitOperationsKeepTheTypeOfTheirItems) {
 // 8 bytes there are so many that threads share them.
 TYPED_TEST(CInterfaceOf, RowsWithGapsHaveTheBitsOfRowsWithout) {
   using T = TypeParam;
-  const std::int64_t extents[] = {sizeof(T) < 4 ? 151 : 301, 37, 29};
-  const auto x = items_of<T>(301 * 40 * 31);
+  const std::int64_t extents[] = {151, 37, 29};
+  const auto x = items_of<T>(151 * 40 * 31);
   const std::vector<std::int32_t> axes{0, 1, 2};
   for (const std::int64_t step : {1, -1, 2}) {
     const std::int64_t strides[] = {39 * 31, 31, step};
@@ -430,7 +430,7 @@ TEST_F(CInterface, SaysOfEachSumWhether64BitsHoldIt) {
 }
 
 TEST_F(CInterface, AgreesWithItselfOnAnyNumberOfThreads) {
-  const auto x = items_of<float>(3000001);
+  const auto x = items_of<float>(1000001);
   for (const char* op : {"sum", "variance", "logsumexp", "exact_sum", "l2"}) {
     std::vector<unsigned char> results[2];
     for (const int threads : {1, 4}) {
@@ -438,7 +438,7 @@ TEST_F(CInterface, AgreesWithItselfOnAnyNumberOfThreads) {
       must(tilefold_host_executor(threads, &exec));
       std::vector<unsigned char>& result = results[threads == 1 ? 0 : 1];
       result.assign(16, 0);
-      must(tilefold_reduce(exec, op, x.data(), code<float>, 3000001, result.data()));
+      must(tilefold_reduce(exec, op, x.data(), code<float>, 1000001, result.data()));
       tilefold_destroy(exec);
     }
     EXPECT_EQ(results[0], results[1]) << op;
