@@ -16,7 +16,7 @@ ROOT = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__fi
 
 def shows(line, value):
     """Whether a number of the line is the value, rounded to as many decimals."""
-    numbers = re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))
+    numbers = re.findall(r"\d+(?:\.\d+)?", re.sub(r"(?<=\d),(?=\d{3}\b)", "", line))
     return any(Decimal(value).quantize(Decimal(one), ROUND_HALF_UP) == Decimal(one) for one in numbers
                if "." in one or "." not in value)
 

@@ -163,11 +163,18 @@ struct output_of<double> {
 };
 #endif
 
-/// Folds a job with what Make makes for an operation; its results are of type Out.
-template <op Which, class It, class Out, class Make, class Exec>
-void fold_job(Exec& exec, const job& call) {
-  const auto bound = detail::bind<typename accumulator_named<Make>::type, It>(
-      detail::init_and_op{detail::no_init{}, capi::made<Make>(call.type)}, detail::as_is{});
+/// Which folds of a job a reducer is for.
+enum class lengths {
+  any,
+  equal,  // rows or columns, all of one length
+  others  // a range, segments by offsets, and rows and columns of any length
+};
+
+/// Folds a job with a reducer; its results are of type Out.
+template <op Which, class It, class Out, lengths Lengths, class Acc, class Reducer, class Exec>
+void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
+  const auto bound =
+      detail::bind<Acc, It>(detail::init_and_op{detail::no_init{}, reducer}, detail::as_is{});
   const auto items = bound.source(detail::unless_empty{exec, call.reads_items, "items"},
                                   capi::items_of<It>(call.items, call.type));
   const auto empty = bound.empty("reduce");
@@ -177,14 +184,17 @@ void fold_job(Exec& exec, const job& call) {
 #if defined(__CUDACC__)
   // On a GPU a range has kernels of its own; one row is a range.
   const bool in_rows = !call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0;
-  if (in_rows && call.segments == 1) {
-    if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
-      (void)exec.accessible(static_cast<const char*>(call.results), "out");
+  if constexpr (Lengths != lengths::equal) {
+    if (in_rows && call.segments == 1) {
+      if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
+        (void)exec.accessible(static_cast<const char*>(call.results), "out");
+      }
+      exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step,
+                                      results);
+      return;
     }
-    exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step, results);
-    return;
   }
-  if constexpr (has_rows<Which, It>) {
+  if constexpr (has_rows<Which, It> && Lengths != lengths::others) {
     if (in_rows) {
       exec.template fold_forest<policy>(
           detail::make_equal_forest(items, call.segments, call.offsets.step), call.segments,
@@ -201,11 +211,41 @@ void fold_job(Exec& exec, const job& call) {
         items, call.plan.columns, call.plan.rows};
     exec.template fold_columns<policy>(columns, bound.reducer, bound.start, empty,
                                        detail::strided_output<out_type>{results, call.plan.out});
-  } else {
+  } else if constexpr (Lengths != lengths::equal) {
     detail::for_each_line(call.plan.out, results, [&](std::int64_t n, const auto& out) {
       exec.template fold_forest<policy>(detail::make_offsets_forest(items, call.offsets, n), n,
                                         bound.reducer, bound.start, empty, out);
     });
+  }
+}
+
+/// Whether Make has another reducer, with the same results, for rows and columns of items of It
+/// whose length is known: Make::of_length<T>(n), for up to Make::most_items items.
+template <class Make, class It>
+concept has_equal_lengths =
+    std::is_pointer_v<It> && requires { Make::template of_length<std::iter_value_t<It>>(1); };
+
+/// Folds a job with what Make makes for an operation; its results are of type Out.
+template <op Which, class It, class Out, class Make, class Exec>
+void fold_job(Exec& exec, const job& call) {
+  using acc = typename accumulator_named<Make>::type;
+#if defined(__CUDACC__)
+  if constexpr (has_equal_lengths<Make, It>) {
+    static_assert(has_rows<Which, It>);
+    const std::int64_t n = call.offsets.step;
+    const bool is_range = !call.by_columns && call.segments == 1;
+    if (!is_range && call.offsets.bits == 0 && 0 < n && n <= Make::most_items) {
+      capi::fold_with<Which, It, Out, lengths::equal, void>(
+          exec, call, Make::template of_length<std::iter_value_t<It>>(n));
+    } else {
+      capi::fold_with<Which, It, Out, lengths::others, acc>(exec, call,
+                                                            capi::made<Make>(call.type));
+    }
+    return;
+  } else
+#endif
+  {
+    capi::fold_with<Which, It, Out, lengths::any, acc>(exec, call, capi::made<Make>(call.type));
   }
 }
 

@@ -25,7 +25,7 @@ void add_products(table& all) {
       {dtype::uint8, dtype::uint16, dtype::uint32, dtype::uint64});
   all.add_any<op::product64, make, double, double>(
       {dtype::float16, dtype::bfloat16, dtype::float32});
-  all.add_any<op::product, make, float, float>({dtype::float16, dtype::bfloat16});
+  all.add_wide<op::product, make, float, half, bfloat16>();
   all.add_typed<op::product, make, itself, float, double>();
   all.add<op::product, const complex<float>*, complex<float>, make_complex<complex<float>>>(
       dtype::complex64, true);

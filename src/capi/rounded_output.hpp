@@ -5,9 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/half.hpp>
 #include <tilefold/reducer.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/columns/columns_kernel.cuh>
+#endif
 
 #include "types.hpp"
 
@@ -32,17 +37,29 @@ TILEFOLD_HD inline float rounded_to_odd(double value) {
   return __builtin_bit_cast(float, (bits - (bits_of_back > bits_of_value ? 1u : 0u)) | 1u);
 }
 
-/// Writes a result at `to` as `type`, with the NaN of every result.
+/// A result, whose NaN is that of every result, as a T with the NaN of its type.
+template <class T>
+TILEFOLD_HD T rounded(double value) {
+  if constexpr (std::is_same_v<T, double>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return detail::canonical(static_cast<float>(value));
+  } else {
+    return T(capi::rounded_to_odd(value));
+  }
+}
+
+/// Writes a result at `to` as `type`.
 TILEFOLD_HD inline void write_rounded(double value, dtype type, char* to) {
   switch (type) {
     case dtype::float32:
-      *reinterpret_cast<float*>(to) = detail::canonical(static_cast<float>(value));
+      *reinterpret_cast<float*>(to) = capi::rounded<float>(value);
       break;
     case dtype::float16:
-      *reinterpret_cast<half*>(to) = half(capi::rounded_to_odd(value));
+      *reinterpret_cast<half*>(to) = capi::rounded<half>(value);
       break;
     case dtype::bfloat16:
-      *reinterpret_cast<bfloat16*>(to) = bfloat16(capi::rounded_to_odd(value));
+      *reinterpret_cast<bfloat16*>(to) = capi::rounded<bfloat16>(value);
       break;
     default:
       *reinterpret_cast<double*>(to) = value;
@@ -54,6 +71,7 @@ TILEFOLD_HD inline void write_rounded(double value, dtype type, char* to) {
 /// share kernels.
 class rounded_output {
  public:
+  using stores_rows_tag = rounded_output;
   using value_type = double;
   using difference_type = std::int64_t;
 
@@ -76,7 +94,34 @@ class rounded_output {
   }
   char* get() const { return at_; }
 
+  /// Neighbouring results, where is_aligned(Width).
+  template <int Width>
+  __device__ void store_row(const double (&results)[Width]) const {
+    switch (type_) {
+      case dtype::float32:
+        return store_as<float>(results);
+      case dtype::float16:
+        return store_as<half>(results);
+      case dtype::bfloat16:
+        return store_as<bfloat16>(results);
+      default:
+        store_as<double>(results);
+    }
+  }
+  bool is_aligned(int width) const {
+    const auto bytes = static_cast<std::uintptr_t>(width * bytes_of(type_));
+    return reinterpret_cast<std::uintptr_t>(at_) % bytes == 0;
+  }
+
  private:
+  template <class T, int Width>
+  __device__ void store_as(const double (&results)[Width]) const {
+    T row[Width];
+#pragma unroll
+    for (int j = 0; j < Width; ++j) row[j] = capi::rounded<T>(results[j]);
+    detail::cuda::store_row(reinterpret_cast<T*>(at_), row);
+  }
+
   char* at_;
   dtype type_;
 };

@@ -126,6 +126,7 @@ constexpr tilefold_dtype int32_code{TILEFOLD_INT, 32, 1};
 constexpr tilefold_dtype int64_code{TILEFOLD_INT, 64, 1};
 constexpr tilefold_dtype float32_code{TILEFOLD_FLOAT, 32, 1};
 constexpr tilefold_dtype float64_code{TILEFOLD_FLOAT, 64, 1};
+constexpr tilefold_dtype float16_code{TILEFOLD_FLOAT, 16, 1};
 constexpr tilefold_dtype bfloat16_code{TILEFOLD_BFLOAT, 16, 1};
 
 std::string name_of(tilefold_dtype type) {
@@ -456,6 +457,94 @@ TEST_F(CInterfaceOnGpu, AxesHaveTheHostsBits) {
       }
     }
   });
+}
+
+/// Numbers of which many are equal: zeros of both signs, NaNs of both, infinities, and the
+/// extremes and neighbours of 0 of an int32.
+bytes few_values_of(tilefold_dtype type, std::int64_t n) {
+  const std::size_t size = type.bits / 8;
+  const auto top = [&](std::uint64_t upper) { return upper << (type.bits - 16); };
+  const bool is_half = type.code == TILEFOLD_FLOAT && type.bits == 16;
+  const std::uint64_t infinity = is_half ? 0x7c00 : type.bits == 64 ? 0x7ff0 : 0x7f80;
+  const std::uint64_t sign = 0x8000;
+  std::vector<std::uint64_t> values;
+  if (type.code == TILEFOLD_INT) {
+    values = {0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 2};
+  } else {
+    for (const std::uint64_t upper :
+         {std::uint64_t{0}, sign, infinity, infinity | sign, infinity - 1, (infinity - 1) | sign}) {
+      values.push_back(top(upper));
+    }
+  }
+  bytes items(static_cast<std::size_t>(n) * size);
+  std::uint64_t state = 2463534242u + type.code * 131u + type.bits;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    std::uint64_t item = values[(state >> 33) % values.size()];
+    // A NaN in some rows, of any sign.
+    if (type.code != TILEFOLD_INT && (state >> 40) % 500 == 0) {
+      item = top(infinity | 1 << 3 | (state >> 20 & 1) << 15);
+    }
+    std::memcpy(items.data() + i * size, &item, size);
+  }
+  return items;
+}
+
+// Columns are taken as wide as a load, and results stored at once, where their memory allows it;
+// the first of both may lie anywhere. Rows and columns of known length have reducers of their own.
+TEST_F(CInterfaceOnGpu, RowsAndColumnsHaveTheHostsBits) {
+  const std::pair<std::int64_t, std::int64_t> shapes[] = {
+      {3, 1032}, {8, 4096}, {70, 264}, {1000, 129}, {40, 1001}, {5000, 8}, {2, 100000}};
+  for (const tilefold_dtype type :
+       {float32_code, float16_code, bfloat16_code, float64_code, int32_code}) {
+    std::vector<bytes> kinds{few_values_of(type, 200001)};
+    kinds.push_back(type.code == TILEFOLD_INT || type.bits == 16 ? items_of(type, 200001)
+                                                                 : near_items_of(type, 200001));
+    for (const bytes& items : kinds) {
+      const gpu_bytes on_gpu(items);
+      for (const char* op : {"sum", "product", "min", "max", "arg_min", "arg_max", "any", "all",
+                             "count_nonzero", "mean", "variance", "l2"}) {
+        const std::string name = op;
+        const bool rounds = name == "mean" || name == "variance" || name == "l2";
+        std::vector<tilefold_dtype> result_types(1);
+        std::int32_t count = 0;
+        must(tilefold_result(op, type, result_types.data(), &count));
+        if (rounds) result_types = {float64_code, float32_code, float16_code, bfloat16_code};
+        for (const auto& [rows, columns] : shapes) {
+          const std::int64_t extents[] = {rows, columns};
+          for (const std::int32_t axis : {0, 1}) {
+            for (const tilefold_dtype& of_results : result_types) {
+              const std::size_t size = of_results.bits / 8;
+              const auto results = static_cast<std::size_t>(axis == 0 ? columns : rows);
+              for (const int shifts : {0, 1, 2, 3}) {  // of the items, the results, both
+                const std::int64_t first = shifts & 1;
+                const std::size_t first_result = static_cast<std::size_t>(shifts >> 1);
+                const auto at = [&](const void* data) {
+                  return static_cast<const char*>(data) + first * (type.bits / 8);
+                };
+                const auto reduce = [&](tilefold_executor* exec, const void* in, void* out) {
+                  char* const to = static_cast<char*>(out) + first_result * size;
+                  must(rounds ? tilefold_axis_reduce_as(exec, op, at(in), type, 2, extents, nullptr,
+                                                        1, &axis, to, of_results, nullptr)
+                              : tilefold_axis_reduce(exec, op, at(in), type, 2, extents, nullptr, 1,
+                                                     &axis, to, nullptr));
+                };
+                bytes expected((results + 2) * size, 0xee);
+                const gpu_bytes got(expected.size());
+                reduce(host_, items.data(), expected.data());
+                reduce(gpu_, on_gpu.data(), got.data());
+                must(tilefold_synchronize(gpu_));
+                EXPECT_EQ(got.to_host(), expected)
+                    << op << " of " << name_of(type) << " as " << name_of(of_results) << ", "
+                    << rows << " x " << columns << ", axis " << axis << ", from " << first << " to "
+                    << first_result;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 /// `count` results of `size` bytes with a gap behind each, the last one first if `step` is -2. Gaps

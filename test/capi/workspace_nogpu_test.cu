@@ -80,5 +80,25 @@ TEST(Workspace, IsEnoughForColumns) {
   }
 }
 
+// Means and places have accumulators of 16 bytes, and of 8 where the length is known.
+TEST(Workspace, IsEnoughForKnownLengths) {
+  for (const std::int64_t item : {2, 4}) {
+    for (const int width : {1, 2, 4}) {
+      for (std::int64_t columns = 4; columns < 200000; columns = columns / 4 * 6 + 4) {
+        for (const std::int64_t rows : {1, 17, 1000, 100000}) {
+          const std::int64_t found =
+              capi::demand_of_any_verb(rows * columns, columns, {item, 16}, 132);
+          for (const int blocks : {1, 2, 8}) {
+            ASSERT_GE(found, asked(columns, rows, width, {item, 8}, 1, blocks * 132))
+                << columns << " columns of " << rows << " rows, by " << width;
+          }
+          ASSERT_GE(found,
+                    cuda_executor::equal_segments_workspace_bytes(columns, rows, item + 8, 8));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tilefold::capi

@@ -37,7 +37,7 @@ inline std::int64_t bundles_demand(std::int64_t columns, std::int64_t rows, int 
   if (columns % shape.width != 0) return 0;
   const std::int64_t blocks = num_sms * (most_resident_threads / shape.nt);
   std::int64_t most = 0;
-  for (const std::int64_t stride : {1, 2}) {  // neighbours share a warp, others need not
+  for (const std::int64_t stride : {1, 2}) {  // neighbours stand side by side, others need not
     const gpu::column_plan plan = gpu::plan_columns(
         shape, detail::strided_axes{1, {columns}, {stride}}, detail::strided_axes{1, {rows}, {1}},
         gpu::tuning_of(0).slices_per_block * blocks);

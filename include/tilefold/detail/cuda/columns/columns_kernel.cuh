@@ -16,7 +16,9 @@
 // of two of items, so this is the neighbour tree of each column by itself.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
@@ -237,12 +239,44 @@ TILEFOLD_HD inline unsigned partial_group(int nt, int bundle_bits) {
   return static_cast<unsigned>((nt >> bundle_bits) * partials_of_thread);
 }
 
+/// Stores neighbouring numbers, in memory that is aligned to all of their bytes.
+template <class T, int Width>
+__device__ __forceinline__ void store_row(T* to, const T (&row)[Width]) {
+  constexpr int bytes = Width * static_cast<int>(sizeof(T));
+  constexpr int stored = detail::smaller(bytes, load_bytes);
+  static_assert(bytes % stored == 0 && (stored & (stored - 1)) == 0);
+  struct {
+    T of[Width];
+  } numbers;
+  struct stores {
+    packet<stored> of[bytes / stored];
+  };
+#pragma unroll
+  for (int j = 0; j < Width; ++j) numbers.of[j] = row[j];
+  const auto packets = __builtin_bit_cast(stores, numbers);
+#pragma unroll
+  for (int i = 0; i < bytes / stored; ++i) reinterpret_cast<packet<stored>*>(to)[i] = packets.of[i];
+}
+
+/// An output of ours that stores neighbouring results at once where its memory is aligned to their
+/// bytes. It says so: a user's may have members of these names.
+template <class It, int Width>
+concept stores_rows = std::same_as<typename It::stores_rows_tag, It> &&
+                      requires(const It& it, const std::iter_value_t<It> (&row)[Width]) {
+                        it.store_row(row);
+                        { it.is_aligned(Width) } -> std::same_as<bool>;
+                      };
+
 /// Whether the results of a bundle may be stored at once.
 template <class Out, int Width>
 inline constexpr bool may_store_bundles = false;
+template <class It, int Width>
+  requires(Width > 1)
+inline constexpr bool may_store_bundles<strided_output<It>, Width> = stores_rows<It, Width>;
 template <class T, int Width>
+  requires(Width > 1)
 inline constexpr bool may_store_bundles<strided_output<T*>, Width> =
-    is_one_load<T, Width> && std::is_arithmetic_v<T>;
+    std::is_arithmetic_v<T> && sizeof(T) <= 8 && Width * sizeof(T) >= 4;  // a word or more
 
 /// One block's work.
 template <int Nt, int Items, int Width, class Forest, class Reducer, class Init, class Out>
@@ -401,16 +435,17 @@ class column_work {
   __device__ __forceinline__ void write_bundle(const node& value, std::int64_t bundle) const {
     if constexpr (may_store_bundles<Out, Width>) {
       if (plan.stores_bundles) {
-        using item = typename Out::value_type;
-        struct {
-          item of[Width];
-        } results;
+        using place = decltype(out.first);
+        typename Out::value_type row[Width];
 #pragma unroll
         for (int j = 0; j < Width; ++j) {
-          results.of[j] = detail::output_value<item*>(detail::finish(reducer, init, value[j]));
+          row[j] = detail::output_value<place>(detail::finish(reducer, init, value[j]));
         }
-        using stored = cuda::packet<Width* static_cast<int>(sizeof(item))>;
-        reinterpret_cast<stored*>(out.first)[bundle] = __builtin_bit_cast(stored, results);
+        if constexpr (std::is_pointer_v<place>) {
+          cuda::store_row(out.first + bundle * Width, row);
+        } else {
+          (out.first + bundle * Width).store_row(row);
+        }
         return;
       }
     }

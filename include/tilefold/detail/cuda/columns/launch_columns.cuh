@@ -71,9 +71,10 @@ inline column_plan plan_columns(const column_shape& shape, const strided_axes& c
   column_plan plan;
   plan.bundles = columns.size() / shape.width;
   plan.items = items.size();
-  // No more stretches in a block than there are sets of items, and a warp's bundles side by side.
+  // No more stretches in a block than there are sets of items, and neighbours side by side.
   const std::int64_t stretches = cuda::ceil_power_of_two(tree::num_blocks(plan.items, shape.items));
-  const std::int64_t side_by_side = columns.inner_stride() == 1 ? warp_size : 1;
+  const std::int64_t side_by_side =
+      columns.inner_stride() == 1 ? cuda::bundles_side_by_side(shape.width, plan.bundles) : 1;
   std::int64_t wide = shape.nt / detail::smaller(stretches, std::int64_t{shape.nt});
   wide = detail::larger(wide, detail::smaller(side_by_side, std::int64_t{shape.nt}));
   wide = detail::smaller(wide, cuda::ceil_power_of_two(plan.bundles));
@@ -111,18 +112,18 @@ item_steps steps_of(const column_forest<Source>& forest, int set) {
              : item_steps::even;
 }
 
-template <class Out>
-bool stores_bundles(const Out& out, int width) {
-  if constexpr (std::is_pointer_v<decltype(out.first)>) {
-    return out.axes.rank == 1 && out.axes.stride[0] == 1 && cuda::is_aligned(out.first, width);
-  } else {
+/// Whether the results of a bundle are stored at once.
+template <int Width, class Out>
+bool stores_bundles(const Out& out) {
+  if constexpr (!may_store_bundles<Out, Width>) {
     return false;
+  } else if (out.axes.rank != 1 || out.axes.stride[0] != 1) {
+    return false;
+  } else if constexpr (std::is_pointer_v<decltype(out.first)>) {
+    return cuda::is_aligned(out.first, Width);
+  } else {
+    return out.first.is_aligned(Width);
   }
-}
-
-template <class Acc>
-bool stores_bundles(const raw_output<Acc>&, int) {
-  return false;
 }
 
 /// Scratch for a plan.
@@ -147,7 +148,7 @@ void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
   column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows,
                                         job.gpu.tuning().slices_per_block * kernel.resident);
   plan.steps = Width > 1 ? item_steps::even : cuda::steps_of(job.forest, Items);
-  plan.stores_bundles = cuda::stores_bundles(job.out, Width);
+  plan.stores_bundles = cuda::stores_bundles<Width>(job.out);
   if (plan.panels > most_tiles / plan.slices) {
     throw invalid_range_error("tilefold: " + std::to_string(plan.bundles * Width) + " columns of " +
                               std::to_string(plan.items) +

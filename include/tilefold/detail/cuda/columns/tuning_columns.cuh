@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
@@ -29,6 +30,12 @@ constexpr column_shape column_shape_for(int width, int item_bytes, int acc_bytes
   return {detail::bounded(floor_power_of_two(16384 / (width * acc_bytes)), 32, 256),
           detail::bounded(floor_power_of_two(128 / (width * item_bytes)), 2, width > 1 ? 8 : 16),
           width};
+}
+
+/// Neighbouring bundles that a block takes at least, of so many. Single columns lie close together
+/// and begin anywhere, so 128 are taken where few of the last block's threads are without one.
+constexpr int bundles_side_by_side(int width, std::int64_t bundles) {
+  return width == 1 && bundles >= 1024 ? 128 : 32;
 }
 
 /// Levels of the tree above a thread's set of items.
