@@ -28,6 +28,11 @@ endif()
 tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp capi/pieces_test.cpp LIBS tilefold::precompiled)
 target_compile_options(c_tests PRIVATE -O0)
 
+# Every operation of every type: templates that take as long to compile as all other tests of the interface.
+tilefold_add_test(slow.c_templates_tests PREFIX slow.c. SOURCES capi/templates_test.cpp LIBS tilefold::precompiled)
+tilefold_is_slow(slow.c_templates_tests)
+target_compile_options(slow.c_templates_tests PRIVATE -O0)
+
 # It has an operator new of its own.
 tilefold_add_test(slow.c_memory_tests PREFIX slow.c. SOURCES capi/no_memory_test.cpp LIBS tilefold::precompiled)
 tilefold_is_slow(slow.c_memory_tests)
