@@ -40,6 +40,6 @@ for n in 2 3 7\; do ${mpirun_words} $n $1 reduce --json --chunk 4096 $2\; done
 } | tee /dev/stderr | sed 's/.*\"bits\":\"\\([^\"]*\\)\".*/\\1/' | sort | uniq -c | grep -q '^ *4 0x'"
     - $<TARGET_FILE:tilefold_tool> ${CMAKE_CURRENT_BINARY_DIR}/mpi_tool.npy)
   tilefold_add_mpi_test(
-    mpi.tool_complaints ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/tool_test.py
+    slow.mpi.tool_complaints ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/tool_test.py
     $<TARGET_FILE:tilefold_tool> ${mpirun})
 endif()

@@ -88,12 +88,12 @@ TEST(signals, whatever_ends_a_run_the_next_one_goes_on) {
   }
 }
 
-// A part of 64 MiB takes its time: the signal comes while it is written.
+// A part of 16 MiB takes its time: the signal comes while it is written.
 TEST(signals, a_part_is_written_whole_or_not_at_all) {
   const scratch files;
   const std::string part = files.path("p.part");
   tilefold::tool::part_file what{};
-  what.piece.resize(64 << 20);
+  what.piece.resize(16 << 20);
   int ended = 0;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     for (int i = 0; i < 4; ++i) {
@@ -119,7 +119,7 @@ TEST(signals, a_part_is_written_whole_or_not_at_all) {
       EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == signal : status == 0);
       EXPECT_FALSE(std::filesystem::exists(part + tilefold::tool::unfinished_part)) << signal;
       if (std::filesystem::exists(part)) {
-        EXPECT_GT(std::filesystem::file_size(part), 64u << 20);
+        EXPECT_GT(std::filesystem::file_size(part), 16u << 20);
         std::filesystem::remove(part);
       }
     }
