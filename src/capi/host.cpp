@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include <tilefold/detail/core/real_math.hpp>
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"
@@ -79,6 +80,7 @@ class host final : public tilefold_executor {
   void fold(op which, const job& call) override {
     if (call.offsets.bits != 0 && call.segments > 0) require_here(call.offsets.data, "offsets");
     const auto& kernel = *kernels().find(which, call.type);
+    if (which == op::mean && has_exact_sums(call)) return fold_means_of_columns(call);
     if (!is_rounded(which) || call.results_type == dtype::float64) return kernel.fold(exec_, call);
     require_here(call.results, call.is_range ? "result" : "results");
     std::vector<double> results(static_cast<std::size_t>(call.segments));
@@ -88,9 +90,7 @@ class host final : public tilefold_executor {
     wide.plan.out = {1, {call.segments}, {1}};
     kernel.fold(exec_, wide);
     for (std::int64_t i = 0; i < call.segments; ++i) {
-      capi::write_rounded(
-          results[static_cast<std::size_t>(i)], call.results_type,
-          static_cast<char*>(call.results) + call.plan.out.offset(i) * bytes_of(call.results_type));
+      write_result(call, i, results[static_cast<std::size_t>(i)]);
     }
   }
 
@@ -161,6 +161,40 @@ class host final : public tilefold_executor {
   void synchronize() override {}
 
  private:
+  // Whether a job folds columns of integers whose sums a double holds.
+  static bool has_exact_sums(const job& call) {
+    const int bits = 8 * bytes_of(call.type);
+    const auto* sum = kernels().find(op::sum64, call.type);
+    if (!call.by_columns || bits > 32 || sum == nullptr) return false;
+    const bool of_integers = sum->result == dtype::int64 || sum->result == dtype::uint64;
+    const std::int64_t rows = call.plan.rows.size();
+    return of_integers && 0 < rows && rows <= std::int64_t{1} << (53 - bits);
+  }
+
+  // Their sums in 64 bits, for which there are vector loops, divided by their number: what the mean
+  // computes, since no sum is rounded.
+  void fold_means_of_columns(const job& call) {
+    require_here(call.results, "results");
+    const auto& sum = *kernels().find(op::sum64, call.type);
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(call.segments));
+    job of_sums = call;
+    of_sums.results = sums.data();
+    of_sums.results_type = sum.result;
+    of_sums.plan.out = {1, {call.segments}, {1}};
+    sum.fold(exec_, of_sums);
+    const auto rows = static_cast<double>(call.plan.rows.size());
+    for (std::int64_t i = 0; i < call.segments; ++i) {
+      const auto exact = static_cast<double>(sums[static_cast<std::size_t>(i)]);
+      write_result(call, i, detail::rounded_quotient(exact, rows));
+    }
+  }
+
+  static void write_result(const job& call, std::int64_t i, double result) {
+    capi::write_rounded(
+        result, call.results_type,
+        static_cast<char*>(call.results) + call.plan.out.offset(i) * bytes_of(call.results_type));
+  }
+
   // Throws for memory of a GPU.
   void require_here(const void* pointer, const char* what) const {
     (void)exec_.accessible(static_cast<const char*>(pointer), what);

@@ -12,11 +12,6 @@ struct index_of {
   std::int64_t index;
 
   index_of() = default;
-  static index_of nothing() {
-    index_of none;
-    none.index = -1;
-    return none;
-  }
   template <class T>
   TILEFOLD_HD index_of(const r::indexed_value<T>& found) : index(found.index) {}
 };
@@ -26,6 +21,11 @@ struct no_place {
   template <class T>
   TILEFOLD_HD operator r::indexed_value<T>() const {
     return {T{}, -1};
+  }
+  TILEFOLD_HD operator index_of() const {
+    index_of none;
+    none.index = -1;
+    return none;
   }
 };
 
@@ -67,7 +67,7 @@ struct make {
   template <class T>
     requires(sizeof(T) <= 4)
   static auto of_length(std::int64_t) {
-    return if_empty(place_in_word<Largest>{}, index_of::nothing());
+    return if_empty(place_in_word<Largest>{}, no_place{});
   }
 #endif
 };

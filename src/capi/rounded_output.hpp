@@ -49,21 +49,27 @@ TILEFOLD_HD T rounded(double value) {
   }
 }
 
-/// Writes a result at `to` as `type`.
-TILEFOLD_HD inline void write_rounded(double value, dtype type, char* to) {
+/// use(std::type_identity<T>{}) for the type of results.
+TILEFOLD_NO_EXEC_CHECK
+template <class Use>
+TILEFOLD_HD void visit_rounded(dtype type, const Use& use) {
   switch (type) {
     case dtype::float32:
-      *reinterpret_cast<float*>(to) = capi::rounded<float>(value);
-      break;
+      return use(std::type_identity<float>{});
     case dtype::float16:
-      *reinterpret_cast<half*>(to) = capi::rounded<half>(value);
-      break;
+      return use(std::type_identity<half>{});
     case dtype::bfloat16:
-      *reinterpret_cast<bfloat16*>(to) = capi::rounded<bfloat16>(value);
-      break;
+      return use(std::type_identity<bfloat16>{});
     default:
-      *reinterpret_cast<double*>(to) = value;
+      return use(std::type_identity<double>{});
   }
+}
+
+/// Writes a result at `to` as `type`.
+TILEFOLD_HD inline void write_rounded(double value, dtype type, char* to) {
+  capi::visit_rounded(type, [&]<class T>(std::type_identity<T>) {
+    *reinterpret_cast<T*>(to) = capi::rounded<T>(value);
+  });
 }
 
 #if defined(__CUDACC__)
@@ -97,16 +103,7 @@ class rounded_output {
   /// Neighbouring results, where is_aligned(Width).
   template <int Width>
   __device__ void store_row(const double (&results)[Width]) const {
-    switch (type_) {
-      case dtype::float32:
-        return store_as<float>(results);
-      case dtype::float16:
-        return store_as<half>(results);
-      case dtype::bfloat16:
-        return store_as<bfloat16>(results);
-      default:
-        store_as<double>(results);
-    }
+    capi::visit_rounded(type_, [&]<class T>(std::type_identity<T>) { store_as<T>(results); });
   }
   bool is_aligned(int width) const {
     const auto bytes = static_cast<std::uintptr_t>(width * bytes_of(type_));

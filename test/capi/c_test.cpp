@@ -122,6 +122,35 @@ TYPED_TEST(CInterfaceOf, RowsWithGapsHaveTheBitsOfRowsWithout) {
   }
 }
 
+// Those of integers are made of sums in 64 bits. Some are the least or greatest number of the type.
+TYPED_TEST(CInterfaceOf, MeansOfColumnsHaveTheBitsOfRanges) {
+  using T = TypeParam;
+  for (const std::int64_t rows : {1, 2, 37, 1001}) {
+    const std::int64_t columns = 45;
+    std::vector<T> x = items_of<T>(rows * columns);
+    if constexpr (std::is_integral_v<T>) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        x[static_cast<std::size_t>(i * columns + 3)] = std::numeric_limits<T>::max();
+        x[static_cast<std::size_t>(i * columns + 4)] = std::numeric_limits<T>::min();
+      }
+    }
+    const std::int64_t extents[] = {rows, columns};
+    const std::int32_t axis = 0;
+    std::vector<double> got(static_cast<std::size_t>(columns));
+    must(tilefold_axis_reduce(this->host_, "mean", x.data(), code<T>, 2, extents, nullptr, 1, &axis,
+                              got.data(), nullptr));
+    for (std::int64_t c = 0; c < columns; ++c) {
+      std::vector<T> column;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        column.push_back(x[static_cast<std::size_t>(i * columns + c)]);
+      }
+      EXPECT_TRUE(same_bits(got[static_cast<std::size_t>(c)],
+                            this->template reduced<double>("mean", column)))
+          << rows << " rows, column " << c;
+    }
+  }
+}
+
 #if defined(TILEFOLD_TEST_FLOAT_MODES)
 // A library that is built with -ffast-math sets such modes when it is loaded.
 TEST_F(CInterface, HasTheSameBitsInEveryModeOfTheProcessor) {

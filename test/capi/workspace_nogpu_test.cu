@@ -47,8 +47,7 @@ std::int64_t asked(std::int64_t columns, std::int64_t rows, int width, const fol
   const gpu::column_shape shape = gpu::column_shape_for(width, static_cast<int>(bytes.item),
                                                         static_cast<int>(bytes.accumulator));
   const gpu::column_plan plan =
-      gpu::plan_columns(shape, {1, {columns}, {stride}}, {1, {rows}, {columns * stride}},
-                        gpu::tuning_of(90).slices_per_block * resident);
+      gpu::plan_columns(shape, {1, {columns}, {stride}}, {1, {rows}, {columns * stride}}, resident);
   return gpu::column_demand(plan, shape, bytes.accumulator).bytes();
 }
 
@@ -67,7 +66,7 @@ TEST(Workspace, IsEnoughForColumns) {
             const std::int64_t found =
                 capi::demand_of_any_verb(rows * columns, columns, bytes, sms);
             for (const std::int64_t stride : {0, 1, 1000}) {
-              for (const int blocks : {1, 2, 8}) {
+              for (const int blocks : {1, 2, 3, 8}) {
                 ASSERT_GE(found, asked(columns, rows, width, bytes, stride, blocks * sms))
                     << columns << " columns of " << rows << " rows, items of " << bytes.item
                     << " bytes by " << width << ", accumulators of " << bytes.accumulator;

@@ -8,7 +8,6 @@
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/strided.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/columns/launch_columns.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
@@ -35,18 +34,21 @@ inline std::int64_t bundles_demand(std::int64_t columns, std::int64_t rows, int 
   const gpu::column_shape shape =
       gpu::column_shape_for(gpu::column_width_for(width, item, accumulator), item, accumulator);
   if (columns % shape.width != 0) return 0;
-  const std::int64_t blocks = num_sms * (most_resident_threads / shape.nt);
   std::int64_t most = 0;
   for (const std::int64_t stride : {1, 2}) {  // neighbours stand side by side, others need not
-    const gpu::column_plan plan = gpu::plan_columns(
-        shape, detail::strided_axes{1, {columns}, {stride}}, detail::strided_axes{1, {rows}, {1}},
-        gpu::tuning_of(0).slices_per_block * blocks);
-    most = detail::larger(most, gpu::column_demand(plan, shape, bytes.accumulator).bytes());
+    // How many blocks an SM holds, the kernel's registers decide.
+    for (std::int64_t of_sm = 1; of_sm <= most_resident_threads / shape.nt; ++of_sm) {
+      const gpu::column_plan plan =
+          gpu::plan_columns(shape, detail::strided_axes{1, {columns}, {stride}},
+                            detail::strided_axes{1, {rows}, {1}}, num_sms * of_sm);
+      most = detail::larger(most, gpu::column_demand(plan, shape, bytes.accumulator).bytes());
+    }
   }
   return most;
 }
 
-/// Of n items in `columns` columns, which stand side by side or with any strides.
+/// Of n items in `columns` columns, which stand side by side or with any strides. Where the length
+/// is known, some larger accumulators become 8 bytes.
 inline std::int64_t columns_demand(std::int64_t n, std::int64_t columns, const fold_bytes& bytes,
                                    int num_sms) {
   // So many items are in no memory, and products of their number would overflow.
@@ -57,6 +59,10 @@ inline std::int64_t columns_demand(std::int64_t n, std::int64_t columns, const f
   std::int64_t most = 0;
   for (int width = 1; width * bytes.item <= detail::cuda::load_bytes || width == 1; width *= 2) {
     most = detail::larger(most, capi::bundles_demand(columns, rows, width, bytes, num_sms));
+    if (bytes.accumulator > 8) {
+      most = detail::larger(most,
+                            capi::bundles_demand(columns, rows, width, {bytes.item, 8}, num_sms));
+    }
   }
   return most;
 }

@@ -6,7 +6,8 @@
 //     columns    bundle 0   bundle 1   bundle 2   bundle 3  |  next panel
 //     stretch 0  thread 0   thread 1   thread 2   thread 3     a thread folds its bundle, down the
 //     stretch 1  thread 4   thread 5   thread 6   thread 7     items of its stretch: a set of items
-//     stretch 2  thread 8 ...                                  at a time, with a stack of nodes
+//     stretch 2  thread 8 ...                                  at a time, while the next one loads,
+//                                                              with a stack of nodes
 //     slice      all stretches of a block: thread 0 takes the value of thread 4, and 8 that of 12;
 //                then 0 takes that of 8, and so on, through shared memory
 //     panel      slice 0 above slice 1 above slice 2...; several leave partials, which are items of
@@ -73,6 +74,8 @@ template <class Source, class Axes, int Items, int Levels, int Width, class Redu
 class column_stretch {
   using acc = typename Reducer::accumulator;
   using stack = registers<acc, (Levels + 1) * Width>;
+  static constexpr bool loads_while_folding =
+      pays_to_load_while_folding(Items * Width * item_bytes<Source>, Width * sizeof(acc));
 
  public:
   using node = registers<acc, Width>;
@@ -81,27 +84,68 @@ class column_stretch {
   const Axes items;
   const Reducer& reducer;
 
-  /// The nodes of items [first, first + n), an aligned block of up to Items << Levels, of the
-  /// columns that start at element `origin`; n >= 1.
-  __device__ __forceinline__ void operator()(node& result, std::int64_t origin, std::int64_t first,
-                                             int n) const {
+  /// Items [first, first + n) of the columns that start at element `origin`: an aligned block of up
+  /// to Items << Levels items, or nothing.
+  struct place {
+    std::int64_t origin;
+    std::int64_t first;
+    int n;
+  };
+
+  /// A set that is loaded before it is needed.
+  struct next_set {
+    column_bundles<Source, Items, Width> items;
+  };
+
+  /// Loads the first set of a place, if it has a whole one.
+  __device__ __forceinline__ void load_ahead(next_set& ahead, const place& at) const {
+    if constexpr (!sums_exactly<Reducer>) {
+      if (at.n >= Items) load<Items>(ahead.items, at.origin, at.first);
+    }
+  }
+
+  /// The nodes of a place that has items. `ahead` holds its first set, if it has a whole one;
+  /// afterwards that of the place `after` it.
+  __device__ __forceinline__ void operator()(node& result, const place& at, next_set& ahead,
+                                             const place& after) const {
     if constexpr (sums_exactly<Reducer>) {
-      sum_exactly(result, origin, first, n);
+      sum_exactly(result, at.origin, at.first, at.n);
       return;
     }
     stack waiting;
-    const int sets = n / Items;
+    const int sets = at.n / Items;
+    if (sets == 0) load_ahead(ahead, after);
 #pragma unroll 1
     for (int c = 0; c < sets; ++c) {
+      const auto loaded = ahead.items;
+      const place next = c + 1 < sets ? place{at.origin, at.first + (c + 1) * Items, Items} : after;
       node value;
-      fold_set<Items>(value, origin, first + c * Items);
+      if constexpr (loads_while_folding) load_ahead(ahead, next);
+      fold_set<Items>(value, loaded);
+      if constexpr (!loads_while_folding) load_ahead(ahead, next);
       push<0>(waiting, c, value);
     }
     bool any = false;
-    fold_rest<1>(result, any, origin, first, n);
+    fold_rest<1>(result, any, at.origin, at.first, at.n);
 #pragma unroll
     for (int level = 0; level <= Levels; ++level) {
       if ((sets >> level) & 1) join(waiting, level, result, any);
+    }
+  }
+
+  /// The same of one set or a part of it, with nothing loaded ahead.
+  __device__ __forceinline__ void operator()(node& result, const place& at) const
+    requires(Levels == 0)
+  {
+    if constexpr (sums_exactly<Reducer>) {
+      sum_exactly(result, at.origin, at.first, at.n);
+    } else if (at.n == Items) {
+      bundles<Items> loaded;
+      load<Items>(loaded, at.origin, at.first);
+      fold_set<Items>(result, loaded);
+    } else {
+      bool any = false;
+      fold_rest<1>(result, any, at.origin, at.first, at.n);
     }
   }
 
@@ -146,8 +190,10 @@ class column_stretch {
                                             std::int64_t first, int n) const {
     if constexpr (Size < Items) {
       if (n & Size) {
+        bundles<Size> loaded;
+        load<Size>(loaded, origin, first + (n & ~(2 * Size - 1)));
         stack nodes;
-        fold_set<Size>(nodes, origin, first + (n & ~(2 * Size - 1)));
+        fold_set<Size>(nodes, loaded);
         join(nodes, 0, result, any);
       }
       fold_rest<2 * Size>(result, any, origin, first, n);
@@ -191,10 +237,7 @@ class column_stretch {
   }
 
   template <int N, class Nodes>
-  __device__ __forceinline__ void fold_set(Nodes& result, std::int64_t origin,
-                                           std::int64_t first) const {
-    bundles<N> loaded;
-    load<N>(loaded, origin, first);
+  __device__ __forceinline__ void fold_set(Nodes& result, const bundles<N>& loaded) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       result.put(j, lane_tree<acc>::template whole<N>(
@@ -286,6 +329,7 @@ class column_work {
   using stretch_type = column_stretch<typename Forest::source_type, item_axes, Items,
                                       stretch_levels, Width, Reducer>;
   using node = typename stretch_type::node;
+  using stretch_place = typename stretch_type::place;
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
   using group_stretch =
@@ -308,14 +352,32 @@ class column_work {
   __device__ __forceinline__ void fold_slices(unsigned begin, unsigned end,
                                               scratch<acc> memory) const {
     const auto slices = static_cast<unsigned>(plan.slices);
-    unsigned panel = begin / slices;
-    unsigned slice = begin - panel * slices;
+    const stretch_type fold{forest.source, items_of_forest(), reducer};
+    slice_place here{begin / slices, begin % slices};
+    stretch_place mine = stretch_in(here);
+    typename stretch_type::next_set ahead;
+    fold.load_ahead(ahead, mine);
     for (unsigned s = begin; s < end; ++s) {
-      fold_slice(panel, slice, memory);
-      if (++slice == slices) {
-        slice = 0;
-        ++panel;
+      slice_place next = here;
+      if (++next.slice == slices) next = {here.panel + 1, 0};
+      const stretch_place after = s + 1 < end ? stretch_in(next) : stretch_place{};
+      node value;
+      if (mine.n > 0) {
+        fold(value, mine, ahead, after);
+      } else {
+        fold.load_ahead(ahead, after);
       }
+      meet(value, mine.n > 0, items_of(here.slice), plan.items_of_stretch);
+      if (mine.n > 0 && stretch_in_block() == 0) {
+        const std::int64_t bundle = bundle_of(here.panel);
+        if (slices == 1) {
+          write_bundle(value, bundle);
+        } else {
+          keep_partial(memory.partials, here.slice, bundle, value);
+        }
+      }
+      here = next;
+      mine = after;
     }
     if (slices == 1) return;
     const auto group = cuda::partial_group(Nt, plan.bundle_bits);
@@ -329,6 +391,11 @@ class column_work {
   }
 
  private:
+  struct slice_place {
+    unsigned panel;
+    unsigned slice;
+  };
+
   // Bundles are taken where items have one stride.
   __device__ __forceinline__ item_axes items_of_forest() const {
     if constexpr (Width > 1) {
@@ -344,45 +411,42 @@ class column_work {
     return static_cast<int>(threadIdx.x) >> plan.bundle_bits;
   }
 
-  __device__ __forceinline__ void fold_slice(std::int64_t panel, std::int64_t slice,
-                                             const scratch<acc>& memory) const {
-    const std::int64_t bundle = (panel << plan.bundle_bits) + bundle_in_panel();
-    const bool exists = bundle < plan.bundles;
-    const std::int64_t origin = exists ? forest.columns.offset(bundle * Width) : 0;
-    const auto slice_items = std::int64_t{(Nt >> plan.bundle_bits) * plan.items_of_stretch};
-    const stretch_type fold{forest.source, items_of_forest(), reducer};
-    node value;
-    fold_items(value, fold, exists, origin, slice * slice_items,
-               detail::smaller(slice_items, plan.items - slice * slice_items),
-               plan.items_of_stretch);
-    if (!exists || stretch_in_block() != 0) return;
-    if (plan.slices == 1) {
-      write_bundle(value, bundle);
-    } else {
-      keep_partial(memory.partials, slice, bundle, value);
-    }
+  __device__ __forceinline__ std::int64_t bundle_of(unsigned panel) const {
+    return (std::int64_t{panel} << plan.bundle_bits) + bundle_in_panel();
+  }
+  __device__ __forceinline__ std::int64_t first_of(unsigned slice) const {
+    return std::int64_t{slice} * (Nt >> plan.bundle_bits) * plan.items_of_stretch;
+  }
+  __device__ __forceinline__ std::int64_t items_of(unsigned slice) const {
+    return detail::smaller(first_of(slice + 1), plan.items) - first_of(slice);
   }
 
-  // In the threads of the first stretch `value` becomes the nodes of `items` items from `first` on.
-  template <class Fold>
-  __device__ __forceinline__ void fold_items(node& value, const Fold& fold, bool exists,
-                                             std::int64_t origin, std::int64_t first,
-                                             std::int64_t items, int items_of_stretch) const {
+  // This thread's stretch of a slice.
+  __device__ __forceinline__ stretch_place stretch_in(const slice_place& at) const {
+    const std::int64_t bundle = bundle_of(at.panel);
+    const std::int64_t first =
+        first_of(at.slice) + std::int64_t{stretch_in_block()} * plan.items_of_stretch;
+    if (bundle >= plan.bundles || first >= plan.items) return {};
+    return {
+        forest.columns.offset(bundle * Width), first,
+        static_cast<int>(detail::smaller(plan.items - first, std::int64_t{plan.items_of_stretch}))};
+  }
+
+  // The nodes of a block's stretches of `items` items meet: in the threads of the first stretch
+  // `value` becomes the node of all.
+  __device__ __forceinline__ void meet(node& value, bool has_items, std::int64_t items,
+                                       int items_of_stretch) const {
+    if (items <= items_of_stretch) return;
     const int my_stretch = stretch_in_block();
     const std::int64_t left = items - std::int64_t{my_stretch} * items_of_stretch;
-    const bool has_items = exists && left > 0;
-    if (has_items) {
-      fold(value, origin, first + std::int64_t{my_stretch} * items_of_stretch,
-           static_cast<int>(detail::smaller(left, std::int64_t{items_of_stretch})));
-    }
     for (int step = 1; std::int64_t{step} * items_of_stretch < items; step *= 2) {
-      const int place = my_stretch & (2 * step - 1);
-      if (has_items && place == step) {
+      const int in_pair = my_stretch & (2 * step - 1);
+      if (has_items && in_pair == step) {
 #pragma unroll
         for (int j = 0; j < Width; ++j) shared.values[j][threadIdx.x].put(value[j]);
       }
       __syncthreads();
-      if (has_items && place == 0 && std::int64_t{step} * items_of_stretch < left) {
+      if (has_items && in_pair == 0 && std::int64_t{step} * items_of_stretch < left) {
         const int other = static_cast<int>(threadIdx.x) + (step << plan.bundle_bits);
 #pragma unroll
         for (int j = 0; j < Width; ++j) {
@@ -406,7 +470,7 @@ class column_work {
   // the kernel's registers are for the items.
   __device__ TILEFOLD_APART void climb(unsigned panel, unsigned g, unsigned arrived,
                                        scratch<acc> memory) const {
-    const std::int64_t bundle = (std::int64_t{panel} << plan.bundle_bits) + bundle_in_panel();
+    const std::int64_t bundle = bundle_of(panel);
     const bool exists = bundle < plan.bundles;
     const bool keeps = exists && stretch_in_block() == 0;
     const even_items items{plan.bundles * Width};
@@ -418,9 +482,17 @@ class column_work {
                                 static_cast<unsigned>(plan.panels)};
     __syncthreads();  // the partials are there before the first thread tells so
     slices.climb(g, arrived, shared.completed, [&](const complete_group<acc>& group) {
+      const group_stretch fold{partials_source{{group.partials}}, items, partials};
+      const std::int64_t begin = std::int64_t{stretch_in_block()} * partials_of_thread;
+      typename group_stretch::place at{};
+      if (exists && begin < group.size) {
+        at = {bundle * Width, group.first + begin,
+              static_cast<int>(
+                  detail::smaller(group.size - begin, std::int64_t{partials_of_thread}))};
+      }
       node value;
-      fold_items(value, group_stretch{partials_source{{group.partials}}, items, partials}, exists,
-                 bundle * Width, group.first, group.size, partials_of_thread);
+      if (at.n > 0) fold(value, at);
+      meet(value, at.n > 0, group.size, partials_of_thread);
       if (keeps) {
         if (group.neighbors == 1) {
           write_bundle(value, bundle);
@@ -466,7 +538,7 @@ __global__ void __launch_bounds__(
                    tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using work_type = column_work<Nt, Items, Width, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
-  cuda::refuse_flush_to_zero();
+  cuda::wait_for_previous_launch();
   work_type{forest, reducer, init, out, plan, shared}.fold_slices(
       shares.first(blockIdx.x), shares.first(blockIdx.x + 1), memory);
 }

@@ -65,29 +65,49 @@ constexpr std::int64_t ceil_power_of_two(std::int64_t x) {
   return std::int64_t{1} << tree::ceil_log2(x);
 }
 
-/// In `most_slices` slices at most, if stretches can be so long.
+/// How many bundles a block takes side by side, as a power of two: at least so many that it has no
+/// more stretches than there are sets of items, and, where columns are neighbours, a warp's. With
+/// more, stretches are longer and fewer of them meet. `blocks` blocks take the panels in rounds,
+/// and the last round may leave most of them idle: so as many as cost a twentieth more than the
+/// best in bundles that pass through a block, idle or not, and leave a column in one slice.
+inline int bundle_bits_for(const column_shape& shape, std::int64_t bundles, std::int64_t items,
+                           bool neighbours, std::int64_t blocks) {
+  const std::int64_t sets = cuda::ceil_power_of_two(tree::num_blocks(items, shape.items));
+  const std::int64_t most =
+      detail::smaller(std::int64_t{shape.nt}, cuda::ceil_power_of_two(bundles));
+  const std::int64_t one_set = shape.nt / detail::smaller(sets, std::int64_t{shape.nt});
+  const std::int64_t least = detail::smaller(
+      most, neighbours ? detail::larger(one_set, std::int64_t{warp_size}) : one_set);
+  const auto in_one_slice = [&](std::int64_t wide) {
+    return items <= shape.nt / wide * (std::int64_t{shape.items} << stretch_levels);
+  };
+  const auto bundles_of_block = [&](std::int64_t wide) {
+    return tree::num_blocks(tree::num_blocks(bundles, wide), blocks) * wide;
+  };
+  std::int64_t best = least;
+  for (std::int64_t wide = 2 * least; neighbours && wide <= most && in_one_slice(wide); wide *= 2) {
+    if (20 * bundles_of_block(wide) <= 21 * bundles_of_block(best)) best = wide;
+  }
+  return tree::floor_log2(best);
+}
+
+/// For `blocks` blocks, as many as the GPU holds.
 inline column_plan plan_columns(const column_shape& shape, const strided_axes& columns,
-                                const strided_axes& items, std::int64_t most_slices) {
+                                const strided_axes& items, std::int64_t blocks) {
   column_plan plan;
   plan.bundles = columns.size() / shape.width;
   plan.items = items.size();
-  // No more stretches in a block than there are sets of items, and neighbours side by side.
-  const std::int64_t stretches = cuda::ceil_power_of_two(tree::num_blocks(plan.items, shape.items));
-  const std::int64_t side_by_side =
-      columns.inner_stride() == 1 ? cuda::bundles_side_by_side(shape.width, plan.bundles) : 1;
-  std::int64_t wide = shape.nt / detail::smaller(stretches, std::int64_t{shape.nt});
-  wide = detail::larger(wide, detail::smaller(side_by_side, std::int64_t{shape.nt}));
-  wide = detail::smaller(wide, cuda::ceil_power_of_two(plan.bundles));
-  plan.bundle_bits = tree::floor_log2(wide);
-  plan.panels = tree::num_blocks(plan.bundles, wide);
-  // Stretches as long as they may be while there are slices enough for every block.
-  const std::int64_t stretches_of_block = shape.nt / wide;
+  plan.bundle_bits =
+      cuda::bundle_bits_for(shape, plan.bundles, plan.items, columns.inner_stride() == 1, blocks);
+  plan.panels = tree::num_blocks(plan.bundles, std::int64_t{1} << plan.bundle_bits);
+  // Stretches as long as they may be while more than half of the blocks have a slice.
+  const std::int64_t stretches_of_block = shape.nt >> plan.bundle_bits;
   const auto slices_of = [&](int items_of_stretch) {
     return tree::num_blocks(plan.items, stretches_of_block * items_of_stretch);
   };
   plan.items_of_stretch = shape.items << stretch_levels;
   while (plan.items_of_stretch > shape.items &&
-         (plan.panels * slices_of(plan.items_of_stretch) < most_slices ||
+         (2 * plan.panels * slices_of(plan.items_of_stretch) <= blocks ||
           slices_of(plan.items_of_stretch / 2) == 1)) {
     plan.items_of_stretch /= 2;
   }
@@ -144,9 +164,9 @@ void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
   static known_kernel known;
   const auto kernel = known.on(
       job.gpu, &columns_kernel<Build, Nt, Items, Width, Forest, closed_reducer<Reducer>, Init, Out>,
-      "columns_kernel", Nt, starts::in_turn);
-  column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows,
-                                        job.gpu.tuning().slices_per_block * kernel.resident);
+      "columns_kernel", Nt, starts::early);
+  column_plan plan =
+      cuda::plan_columns(shape, job.forest.columns, job.forest.rows, kernel.resident);
   plan.steps = Width > 1 ? item_steps::even : cuda::steps_of(job.forest, Items);
   plan.stores_bundles = cuda::stores_bundles<Width>(job.out);
   if (plan.panels > most_tiles / plan.slices) {

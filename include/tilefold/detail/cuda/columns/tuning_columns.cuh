@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
@@ -25,17 +24,13 @@ constexpr int column_width_for(int width, int item_bytes, int acc_bytes) {
   return width * item_bytes < 4 ? 1 : width;
 }
 
-/// 64 to 128 bytes in flight per thread hide the memory's latency.
+/// 64 bytes of a set, 128 of bundles, and as many that are loaded ahead hide the memory's latency.
 constexpr column_shape column_shape_for(int width, int item_bytes, int acc_bytes) {
-  return {detail::bounded(floor_power_of_two(16384 / (width * acc_bytes)), 32, 256),
-          detail::bounded(floor_power_of_two(128 / (width * item_bytes)), 2, width > 1 ? 8 : 16),
-          width};
-}
-
-/// Neighbouring bundles that a block takes at least, of so many. Single columns lie close together
-/// and begin anywhere, so 128 are taken where few of the last block's threads are without one.
-constexpr int bundles_side_by_side(int width, std::int64_t bundles) {
-  return width == 1 && bundles >= 1024 ? 128 : 32;
+  const int set_bytes = width > 1 ? 128 : 64;
+  return {
+      detail::bounded(floor_power_of_two(16384 / (width * acc_bytes)), 32, 256),
+      detail::bounded(floor_power_of_two(set_bytes / (width * item_bytes)), 2, width > 1 ? 8 : 16),
+      width};
 }
 
 /// Levels of the tree above a thread's set of items.
@@ -44,11 +39,16 @@ inline constexpr int stretch_levels = 4;
 /// Partials of a column that a thread folds.
 inline constexpr int partials_of_thread = 8;
 
-/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a set and
+/// Whether a set is loaded while the one before it is folded, or only then: whether both and the
+/// stack leave registers for the fold.
+constexpr bool pays_to_load_while_folding(std::size_t set_bytes, std::size_t node_bytes) {
+  return 2 * set_bytes + (stretch_levels + 1) * node_bytes <= 352;
+}
+
+/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of two sets and
 /// the stack, of which a level takes `node_bytes` bytes, want the registers.
 constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
-  if (node_bytes > 32) return 1;
-  return (node_bytes > 16 ? 512 : 768) / nt;
+  return node_bytes > 32 ? 1 : 512 / nt;
 }
 
 }  // namespace tilefold::detail::cuda
