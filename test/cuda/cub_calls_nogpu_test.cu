@@ -231,6 +231,15 @@ TEST_F(CudaCubCalls, TakeTypesWithoutIdentity) {
   EXPECT_EQ(launches(), 3);
 }
 
+TEST_F(CudaCubCalls, TakeNarrowFloatsWithAnOperatorOfTheCaller) {
+  auto* const halves = fake::items_in<__half>(cudaMemoryTypeDevice, 64);
+  EXPECT_EQ(DeviceReduce::Reduce(halves, halves, 9, not_const{}, __half(3)), cudaSuccess);
+  auto* const brains = fake::items_in<__nv_bfloat16>(cudaMemoryTypeDevice, 64);
+  EXPECT_EQ(DeviceReduce::Reduce(brains, bytes_, brains, brains, 9, not_const{}, __nv_bfloat16(3)),
+            cudaSuccess);
+  EXPECT_EQ(launches(), 2);
+}
+
 TEST_F(CudaCubCalls, TakeFunctionsThatAreNotConst) {
   EXPECT_EQ(DeviceReduce::Reduce(items_, items_, 9, not_const{}, 3), cudaSuccess);
   EXPECT_EQ(DeviceReduce::Reduce(items_, bytes_, items_, items_, 9, not_const{}, 3.0), cudaSuccess);
