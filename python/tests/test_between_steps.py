@@ -42,6 +42,7 @@ CALLS = {
     "sum": lambda: tilefold.sum(X), "mean": lambda: tilefold.mean(X), "max": lambda: tilefold.max(X),
     "argmin": lambda: tilefold.argmin(X), "any": lambda: tilefold.any(X), "integers": lambda: tilefold.sum(KEYS),
     "minmax": lambda: tilefold.minmax(X), "axis": lambda: tilefold.sum(X.reshape(10, 100), 0),
+    "axes": lambda: tilefold.sum(X.reshape(10, 10, 10), (0, 2)),
     "stats": lambda: tilefold.stats(X), "vdot": lambda: tilefold.vdot(X, X),
     "fuse": lambda: tilefold.fuse("mean", "sum", "min")(X), "initial": lambda: tilefold.sum(X, initial=3),
     "where": lambda: tilefold.mean(X, where=X > 0),

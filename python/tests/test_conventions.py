@@ -472,3 +472,37 @@ def test_a_kept_plan_of_an_axis_is_that_of_the_call(monkeypatch):
     assert tilefold.sum(x, 1, out=out) is out and np.array_equal(out, x.sum(1))
     with pytest.raises(tilefold.TilefoldError, match="out"):
         tilefold.sum(x, 1, out=np.empty(4))
+
+
+def test_the_short_way_along_an_axis_is_the_long_one(monkeypatch):
+    x = np.random.default_rng(3).standard_normal((6, 8)).astype("f4")
+    packed = np.zeros(6, dtype=[("before", "u1"), ("x", "f4")])
+    packed["x"] = x[:, 0]
+    layouts = [x, x[:, ::2], x.T, x[::-1, ::-3], x.astype(">f4"), x.astype("f2"), (x * 9).astype("i1"), x > 0, x + 1j, x[0],
+               x[0, ::-2], packed["x"], x.astype(">i4")[0], x.reshape(2, 3, 8), x[:0], x[:, :0], x[:1], x.view(np.matrix)]
+    short = tilefold._reductions._along
+    taken = []
+
+    def along(*arguments):
+        found = short(*arguments)
+        taken.append(found is not None)
+        return found
+
+    for one in layouts:
+        for op in ("sum", "prod", "max", "argmin", "any", "mean", "std", "minmax", "softmax_pair", "summary"):
+            for axis in range(-one.ndim, one.ndim):
+                results = []
+                for way in (along, lambda *_: None):
+                    monkeypatch.setattr(tilefold._reductions, "_along", way)
+                    try:
+                        results.append(tilefold.reduce(one, op, axis))
+                    except tilefold.TilefoldError as error:
+                        results.append((type(error), str(error).partition(": ")[2]))  # the name is the caller's
+                got, expected = results
+                assert type(got) is type(expected), (one.dtype, op, axis)
+                if isinstance(got, tuple):
+                    assert got == expected
+                else:
+                    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+                    assert got.tobytes() == expected.tobytes(), (one.dtype, one.shape, op, axis)
+    assert 400 < sum(taken) < len(taken)

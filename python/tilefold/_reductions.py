@@ -2,6 +2,7 @@
 """The reductions of axes."""
 from __future__ import annotations
 
+import builtins
 import ctypes
 import math
 import numbers
@@ -41,7 +42,7 @@ _SOONER: Dict[Tuple[str, str], Tuple[float, Any]] = {
 
 
 class _AxisPlan(NamedTuple):
-    """What _fold() needs of an operation, a layout of items and axes."""
+    """What _fold() and _along() need of an operation, a layout of items and axes."""
     name: bytes
     layout: Tuple[Any, ...]  # from the dtype of the items to the axes, as tilefold_axis_reduce_as() takes them
     memory: Tuple[int, ...]  # of the results
@@ -49,6 +50,7 @@ class _AxisPlan(NamedTuple):
     given: np.dtype[Any]
     written_as: np.dtype[Any]
     code_of_result: Any
+    is_direct: bool  # items are read as they lie if they are aligned, and results are given as they are written
 
 
 def _axis_plan(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool,
@@ -59,8 +61,10 @@ def _axis_plan(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool,
     written_as, size = operation.written_as(given), x.dtype.itemsize
     layout = (operation.code, x.ndim, _library.int64s(x.shape), _library.int64s([step // size for step in x.strides]),
               len(axes), _library.int32s(axes))
-    return _AxisPlan(operation.name, layout, left + operation.tail, kept + operation.tail, given, written_as,
-                     _library.code_of(written_as))
+    memory, shape = left + operation.tail, kept + operation.tail
+    is_direct = (x.size != 0 and not builtins.any(step % size for step in x.strides) and memory == shape != () and
+                 written_as == given)
+    return _AxisPlan(operation.name, layout, memory, shape, given, written_as, _library.code_of(written_as), is_direct)
 
 
 _axis_plans: Dict[Any, _AxisPlan] = {}
@@ -89,7 +93,8 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     if out is not None:
         check_out(out, plan.given, plan.shape)
     results = np.empty(plan.memory, plan.written_as)
-    status = _axis_reduce_as(_threads.executor().handle, plan.name, _address_of(x), *plan.layout, _address_of(results),
+    executor = _threads.executor()
+    status = _axis_reduce_as(executor.handle, plan.name, _address_of(x), *plan.layout, _address_of(results),
                              plan.code_of_result, None)
     if status != 0:
         _library.raise_refusal(status)
@@ -191,6 +196,24 @@ def _whole(x: Any, op: str) -> Any:
     return value
 
 
+def _along(x: np.ndarray[Any, Any], op: str, axis: int) -> Any:
+    """The short way of NumPy's arrays along one axis."""
+    x = x.view()  # as array_of()
+    if x.ndim == 1 and -1 <= axis <= 0:
+        return _whole(x, op)
+    if not x.flags.aligned or not x.dtype.isnative:
+        return None
+    name, layout, memory, _, _, written_as, code_of_result, is_direct = _plan_of_axes(x, op, axis, False, None)
+    if not is_direct:
+        return None
+    results = np.empty(memory, written_as)
+    executor = _threads.executor()
+    status = _axis_reduce_as(executor.handle, name, _address_of(x), *layout, _address_of(results), code_of_result, None)
+    if status != 0:
+        _library.raise_refusal(status)
+    return results
+
+
 _axis_reduce_as = _library.tilefold_axis_reduce_as
 _short_ways = _gpu.short_ways
 _short_ways[np.ndarray] = _whole
@@ -234,12 +257,14 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
     or a stream that is wrong; EmptyError (a ValueError). Then out is as it was.
     """
     keepdims = keepdims is not False and flag_of(keepdims)
-    if axis is None and out is None and stream is None and not keepdims:
-        short = _short_ways.get(type(x))
-        if short is not None:
-            found = short(x, op)
-            if found is not None:
-                return found
+    if out is None and stream is None and not keepdims:
+        if axis is None:
+            short = _short_ways.get(type(x))
+            found = None if short is None else short(x, op)
+        else:
+            found = _along(x, op, axis) if type(x) is np.ndarray and type(axis) is int else None
+        if found is not None:
+            return found
     library = library_of(x)
     if library is not None:
         if type(x) not in _short_ways:  # the next one finds its short way
