@@ -47,8 +47,9 @@ inline std::int64_t bundles_demand(std::int64_t columns, std::int64_t rows, int 
   return most;
 }
 
-/// Of n items in `columns` columns, which stand side by side or with any strides. Where the length
-/// is known, some larger accumulators become 8 bytes.
+/// Of n items in `columns` columns, which stand side by side or with any strides. For accumulators
+/// of just these bytes: fewer bytes may need more. Where the length is known, some larger ones
+/// become 8 bytes.
 inline std::int64_t columns_demand(std::int64_t n, std::int64_t columns, const fold_bytes& bytes,
                                    int num_sms) {
   // So many items are in no memory, and products of their number would overflow.

@@ -263,7 +263,7 @@ struct launch_tuning {
   std::int64_t most_warp_items[3];
   // Items of a slice at least: of fewer than many trees, of many.
   std::int64_t least_slice_items[2];
-  // Slices that columns are cut into, for each block that the GPU holds.
+  // Not read: columns are cut as columns/launch_columns.cuh says.
   int slices_per_block;
   // Patches for each SM from which on a warp looks for heads in most_head_rounds of them.
   std::int64_t head_patches_per_sm;

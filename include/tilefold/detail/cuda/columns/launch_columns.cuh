@@ -65,11 +65,11 @@ constexpr std::int64_t ceil_power_of_two(std::int64_t x) {
   return std::int64_t{1} << tree::ceil_log2(x);
 }
 
-/// How many bundles a block takes side by side, as a power of two: at least so many that it has no
-/// more stretches than there are sets of items, and, where columns are neighbours, a warp's. With
-/// more, stretches are longer and fewer of them meet. `blocks` blocks take the panels in rounds,
-/// and the last round may leave most of them idle: so as many as cost a twentieth more than the
-/// best in bundles that pass through a block, idle or not, and leave a column in one slice.
+/// How many bundles a block takes side by side, as a power of two. At least so many that a block
+/// has no more stretches than there are sets of items, and a warp's where columns are neighbours.
+/// With twice as many, stretches are longer and fewer meet; but the last of the rounds in which
+/// `blocks` blocks take the panels may be nearly empty. So the number is doubled if a column stays
+/// in one slice, and a block has at most a twentieth more bundles in its rounds, full or not.
 inline int bundle_bits_for(const column_shape& shape, std::int64_t bundles, std::int64_t items,
                            bool neighbours, std::int64_t blocks) {
   const std::int64_t sets = cuda::ceil_power_of_two(tree::num_blocks(items, shape.items));
