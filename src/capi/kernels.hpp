@@ -423,11 +423,11 @@ template <class Table>
 void add_operations(Table all) {
   void add_sums(Table&), add_products(Table&), add_minima(Table&), add_maxima(Table&),
       add_extremes(Table&), add_places(Table&), add_questions(Table&), add_bits(Table&),
-      add_means(Table&), add_deviations(Table&), add_norms(Table&), add_exponentials(Table&),
-      add_precise_sums(Table&), add_statistics(Table&);
+      add_means(Table&), add_deviations(Table&), add_norms(Table&), add_l2_norms(Table&),
+      add_exponentials(Table&), add_precise_sums(Table&), add_statistics(Table&);
   for (const auto add : {add_sums, add_products, add_minima, add_maxima, add_extremes, add_places,
                          add_questions, add_bits, add_means, add_deviations, add_norms,
-                         add_exponentials, add_precise_sums, add_statistics}) {
+                         add_l2_norms, add_exponentials, add_precise_sums, add_statistics}) {
     add(all);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Norms.
+// Norms of order 1 and infinity.
 #include <tilefold/reducers/norms.hpp>
 
 #include "kernels.hpp"
@@ -9,7 +9,6 @@ namespace tilefold::capi {
 
 void add_norms(table& all) {
   all.add_real<op::l1, plain<r::l1>, double>(true);
-  all.add_real<op::l2, plain<r::l2>, double>(true);
   all.add_typed<op::linf, plain<r::linf>, itself, float, double>();
   // The greatest size, rounded: what is the greatest of rounded sizes, too.
   all.add_any<op::linf, plain<r::linf>, double, double>(

@@ -14,6 +14,8 @@
 #include <cub/util_type.cuh>
 #include <cuda/std/utility>
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
 #include <tilefold/cub_compat.cuh>
@@ -178,6 +180,32 @@ TEST(CudaCubProgram, InOnePhaseOfOneSize) {
   must(fold::Reduce(on_gpu.data(), out.data(), 3, 3, larger_not_const{}, 8, where));
   must(cudaStreamSynchronize(stream));
   EXPECT_EQ(out.to_host(), (std::vector<int>{8, 9, 8}));
+}
+
+// The greatest of the items and an initial value, once the one and once the other.
+template <class T>
+void expect_largest_narrow_float(const T& initial, float expected) {
+  const scoped_stream stream;
+  const gpu_array<T> items(std::vector<T>{T(2), T(-7), T(3), T(1)});
+  gpu_array<T> out(1);
+  const cudaStream_t where = stream;
+  std::size_t bytes = 0;
+  const auto fold = [&](void* tmp) {
+    must(cub_compat::DeviceReduce::Reduce(tmp, bytes, items.data(), out.data(), 4, larger{},
+                                          initial, where));
+  };
+  fold(nullptr);
+  const gpu_array<unsigned char> tmp(static_cast<std::int64_t>(bytes) + 1);
+  fold(tmp.data());
+  must(cudaStreamSynchronize(stream));
+  EXPECT_EQ(static_cast<float>(out.to_host()[0]), expected);
+}
+
+TEST(CudaCubProgram, NarrowFloatsMeetTheirInitialValue) {
+  expect_largest_narrow_float(__half(5), 5);
+  expect_largest_narrow_float(__half(-5), 3);
+  expect_largest_narrow_float(__nv_bfloat16(5), 5);
+  expect_largest_narrow_float(__nv_bfloat16(-5), 3);
 }
 
 TEST(CudaCubProgram, SumsOfTypesWithoutIdentityStartFromNothing) {

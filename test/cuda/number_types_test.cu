@@ -21,25 +21,20 @@ __extension__ using int_128 = __int128;
 __extension__ using uint_128 = unsigned __int128;
 
 template <class T>
-std::vector<T> wide_numbers(bool odd) {
+std::vector<T> wide_numbers() {
   bit_stream random(seed());
   std::vector<T> x;
   for (int i = 0; i < 70001; ++i) {
     const uint_128 high = random.next();
-    const uint_128 bits = high << 64 | random.next();
-    x.push_back(static_cast<T>(odd ? bits | 1 : bits));
+    x.push_back(static_cast<T>(high << 64 | random.next()));
   }
   return x;
 }
 
 TEST(CudaNumberTypes, IntegersOf128BitsAreFolded) {
   SCOPED_TRACE(seed());
-  const std::vector<uint_128> x = wide_numbers<uint_128>(false);
-  is_folded_by_every_verb<uint_128>(x, 7, plus{});
-  // Odd numbers have products that never end at 0.
-  is_folded_by_every_verb<uint_128>(wide_numbers<uint_128>(true), 3, multiplies{});
-  const std::vector<int_128> y = wide_numbers<int_128>(false);
-  is_folded_by_every_verb<int_128>(y, 0, minimum{});
+  is_folded_by_every_verb<uint_128>(wide_numbers<uint_128>(), 7, plus{});
+  is_folded_by_every_verb<int_128>(wide_numbers<int_128>(), 0, minimum{});
 }
 
 // An initial value of int narrows nothing, and nothing has the identity.

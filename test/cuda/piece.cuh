@@ -14,8 +14,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thrust/device_vector.h>
-
 #include <tilefold/cuda.cuh>
 #include <tilefold/reduce.hpp>
 
@@ -36,8 +34,8 @@ template <class T, class Op>
 void expect_pieces_of_the_host(const std::vector<T>& x, Op op) {
   SCOPED_TRACE(tilefold::test::seed());
   shape_stream bits(tilefold::test::seed());
-  const thrust::device_vector<T> on_gpu(x);
-  const T* const items = on_gpu.data().get();
+  const tilefold::test::gpu_array<T> on_gpu(x);
+  const T* const items = on_gpu.data();
   tilefold::cuda_executor gpu;
   const tilefold::host_executor host;
   for (int i = 0; i < 150; ++i) {

@@ -9,8 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thrust/device_vector.h>
-
 #include <tilefold/cuda.cuh>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/arg.hpp>
@@ -19,6 +17,7 @@
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/top_k.hpp>
 
+#include "../support/device.cuh"
 #include "../support/random.hpp"
 #include "../support/seed.hpp"
 #include "piece.cuh"
@@ -37,8 +36,8 @@ TEST(CudaPiece, Statistics) {
 
 TEST(CudaPiece, IndicesCountInTheWhole) {
   const auto x = mixed_floats(items);
-  const thrust::device_vector<float> on_gpu(x);
-  const float* const first = on_gpu.data().get();
+  const tilefold::test::gpu_array<float> on_gpu(x);
+  const float* const first = on_gpu.data();
   tilefold::cuda_executor gpu;
   const auto op = r::fuse(r::arg_min{}, r::mean{}, r::arg_max{});
   shape_stream bits(tilefold::test::seed());

@@ -10,14 +10,13 @@
 
 #include <gtest/gtest.h>
 
-#include <thrust/device_vector.h>
-
 #include <tilefold/cuda.cuh>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 
+#include "../support/device.cuh"
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
 #include "../support/ranks.hpp"
@@ -46,8 +45,8 @@ TEST(CudaRanks, AnyCutGivesTheTreeOfTheWhole) {
   SCOPED_TRACE(tilefold::test::seed());
   shape_stream bits(tilefold::test::seed());
   const auto leaves = tilefold::test::leaf_hashes(most_items);
-  const thrust::device_vector<tree_hash> on_gpu(leaves);
-  const tree_hash* const items = on_gpu.data().get();
+  const tilefold::test::gpu_array<tree_hash> on_gpu(leaves);
+  const tree_hash* const items = on_gpu.data();
   const tilefold::host_executor host;
   struct group {
     int ranks;
@@ -79,7 +78,7 @@ TEST(CudaRanks, HostsAmongThem) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = std::ldexp(static_cast<float>(i % 1009) - 504.0f, static_cast<int>(i % 24));
   }
-  const thrust::device_vector<float> on_gpu(x);
+  const tilefold::test::gpu_array<float> on_gpu(x);
   const auto op = r::fuse(r::mean{}, r::arg_max{});
   const auto expected = tilefold::reduce(tilefold::host_executor(), x, op);
   thread_communicator::run(4, [&](thread_communicator& comm) {
@@ -95,22 +94,22 @@ TEST(CudaRanks, HostsAmongThem) {
       check(tilefold::ranks(comm, host), x.data());
     } else {
       tilefold::cuda_executor gpu;
-      check(tilefold::ranks(comm, gpu), on_gpu.data().get());
+      check(tilefold::ranks(comm, gpu), on_gpu.data());
     }
   });
 }
 
 TEST(CudaRanks, WhatOneRankThrowsAllAreTold) {
-  const thrust::device_vector<float> x(100, 1.0f);
+  const tilefold::test::gpu_array<float> x(100, 1.0f);
   on_ranks(3, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
     const auto all = tilefold::ranks(comm, gpu);
-    const float* const items = comm.rank() == 1 ? nullptr : x.data().get();
+    const float* const items = comm.rank() == 1 ? nullptr : x.data();
     if (comm.rank() == 1) {
       EXPECT_THROW((void)tilefold::reduce(all, items, items + 3), tilefold::null_pointer_error);
     } else {
       EXPECT_THROW((void)tilefold::reduce(all, items, items + 3), tilefold::rank_error);
     }
-    EXPECT_EQ(tilefold::reduce(all, x.data().get(), x.data().get() + 100), 300.0f);
+    EXPECT_EQ(tilefold::reduce(all, x.data(), x.data() + 100), 300.0f);
   });
 }
 

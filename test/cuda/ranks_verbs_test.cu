@@ -9,8 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thrust/device_vector.h>
-
 #include <tilefold/count.hpp>
 #include <tilefold/cuda.cuh>
 #include <tilefold/reduce.hpp>
@@ -18,6 +16,7 @@
 #include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
 #include "../support/ranks.hpp"
@@ -46,8 +45,8 @@ TEST(CudaRanks, EveryVerbOfOneValue) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
   }
-  const thrust::device_vector<tree_hash> leaves_on_gpu(leaves);
-  const thrust::device_vector<float> x_on_gpu(x);
+  const tilefold::test::gpu_array<tree_hash> leaves_on_gpu(leaves);
+  const tilefold::test::gpu_array<float> x_on_gpu(x);
   const tilefold::host_executor host;
   const auto whole = tilefold::reduce(host, leaves, node_hash{});
   const auto mean = tilefold::mean(host, x.begin(), x.end());
@@ -56,18 +55,18 @@ TEST(CudaRanks, EveryVerbOfOneValue) {
     std::vector<std::vector<std::int64_t>> rounds;
     for (int i = 0; i < num_cuts(200); ++i) rounds.push_back(random_cuts(bits, n, ranks));
     on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
-      thrust::device_vector<tree_hash> out(1);
+      tilefold::test::gpu_array<tree_hash> out(1);
       for (const auto& cuts : rounds) {
         const auto mine = static_cast<std::size_t>(comm.rank());
-        const tree_hash* const first = leaves_on_gpu.data().get() + cuts[mine];
-        const tree_hash* const last = leaves_on_gpu.data().get() + cuts[mine + 1];
-        const float* const x_first = x_on_gpu.data().get() + cuts[mine];
-        const float* const x_last = x_on_gpu.data().get() + cuts[mine + 1];
+        const tree_hash* const first = leaves_on_gpu.data() + cuts[mine];
+        const tree_hash* const last = leaves_on_gpu.data() + cuts[mine + 1];
+        const float* const x_first = x_on_gpu.data() + cuts[mine];
+        const float* const x_last = x_on_gpu.data() + cuts[mine + 1];
         const auto all = tilefold::ranks(comm, gpu);
         ASSERT_EQ(tilefold::transform_reduce(all, first, last, node_hash{}, same_hash{}), whole);
-        tilefold::reduce_into(all, first, last, out.data().get(), node_hash{});
+        tilefold::reduce_into(all, first, last, out.data(), node_hash{});
         gpu.synchronize();
-        ASSERT_EQ(tree_hash(out[0]), whole);
+        ASSERT_EQ(out.to_host()[0], whole);
         ASSERT_EQ(tilefold::mean(all, x_first, x_last), mean);
         ASSERT_EQ(tilefold::count(all, x_first, x_last, x[7]),
                   tilefold::count(host, x.begin(), x.end(), x[7]));

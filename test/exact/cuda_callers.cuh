@@ -89,7 +89,5 @@ class CudaExactSegmentCalls : public CudaExactCalls<T> {
   std::optional<gpu_array<std::int64_t>> on_gpu_;
 };
 
-using types = testing::Types<float, double>;
-
 }  // namespace
 }  // namespace tilefold

@@ -17,7 +17,7 @@
 namespace tilefold {
 namespace {
 
-TYPED_TEST_SUITE(CudaExactSegmentCalls, types);
+TYPED_TEST_SUITE(CudaExactSegmentCalls, testing::Types<float>);
 
 TYPED_TEST(CudaExactSegmentCalls, OfABoundAndOfANumberOnTheGpu) {
   segmented_reduce_into(this->gpu, this->x(), this->at(), this->num, segment_bound(39),

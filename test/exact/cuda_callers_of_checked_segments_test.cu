@@ -15,7 +15,7 @@
 namespace tilefold {
 namespace {
 
-TYPED_TEST_SUITE(CudaExactSegmentCalls, types);
+TYPED_TEST_SUITE(CudaExactSegmentCalls, testing::Types<double>);
 
 TYPED_TEST(CudaExactSegmentCalls, CheckedAndWithAnInitialValue) {
   using T = TypeParam;

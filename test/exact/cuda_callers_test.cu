@@ -23,6 +23,7 @@ namespace {
 /// Lengths around those from which on a range goes another way.
 const std::vector<std::int64_t> lengths{0, 1, 31, 1000, 8192, 8193, 70'001, 4'200'001};
 
+using types = testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaExactCalls, types);
 
 TYPED_TEST(CudaExactCalls, BeginWithAnInitialValue) {

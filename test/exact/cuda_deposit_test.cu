@@ -2,7 +2,6 @@
 //
 // deposit() from kernels: the bytes of accumulators that any threads in any order have added to,
 // against those of one thread on the host, which others compare with MPFR.
-#include <thrust/device_vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +17,7 @@
 #include <tilefold/deposit.cuh>
 #include <tilefold/half.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "many_items.hpp"
 #include "random_items.hpp"
@@ -44,15 +44,13 @@ struct launch_shape {
 template <class T, class U>
 sums<T> deposited(const sums<T>& before, const std::vector<int>& places,
                   const std::vector<U>& items, launch_shape shape) {
-  thrust::device_vector<exact_accumulator<T>> to(before);
-  const thrust::device_vector<int> at(places);
-  const thrust::device_vector<U> x(items);
-  deposit_each<<<shape.blocks, shape.threads>>>(to.data().get(), at.data().get(), x.data().get(),
+  test::gpu_array<exact_accumulator<T>> to(before);
+  const test::gpu_array<int> at(places);
+  const test::gpu_array<U> x(items);
+  deposit_each<<<shape.blocks, shape.threads>>>(to.data(), at.data(), x.data(),
                                                 static_cast<int>(items.size()));
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  sums<T> result(before.size());
-  thrust::copy(to.begin(), to.end(), result.begin());
-  return result;
+  return to.to_host();
 }
 
 template <class T, class U>
@@ -237,15 +235,13 @@ TEST(CudaDepositAndMore, GoesOnFromWhatIsThereAndIsMerged) {
     expected[i].merge(expected[1000 + i]);
     expected[i].add(0.1);
   }
-  thrust::device_vector<exact_accumulator<double>> to(before);
-  const thrust::device_vector<int> at(places);
-  const thrust::device_vector<double> x(items);
-  deposit_each<<<100, 128>>>(to.data().get(), at.data().get(), x.data().get(), 50'000);
-  deposit_each<<<7, 96>>>(to.data().get(), at.data().get() + 50'000, x.data().get() + 50'000,
-                          50'000);
-  merge_pairs<<<4, 256>>>(to.data().get(), 1000, 0.1);
-  sums<double> got(before.size());
-  thrust::copy(to.begin(), to.end(), got.begin());
+  test::gpu_array<exact_accumulator<double>> to(before);
+  const test::gpu_array<int> at(places);
+  const test::gpu_array<double> x(items);
+  deposit_each<<<100, 128>>>(to.data(), at.data(), x.data(), 50'000);
+  deposit_each<<<7, 96>>>(to.data(), at.data() + 50'000, x.data() + 50'000, 50'000);
+  merge_pairs<<<4, 256>>>(to.data(), 1000, 0.1);
+  const sums<double> got = to.to_host();
   expect_equal(got, expected);
   EXPECT_EQ(got[0].to_bytes(), expected[0].to_bytes());
   EXPECT_TRUE(got[0] == exact_accumulator<double>::from_bytes(got[0].to_bytes()));
@@ -282,11 +278,10 @@ TEST(CudaDepositAndMore, FromLanesThatAreApart) {
       if (i % 7 != 2) expected[1].add(x);
     }
   }
-  thrust::device_vector<exact_accumulator<float>> to(sums<float>(5));
-  const thrust::device_vector<float> x(items);
-  deposit_apart<<<400, 256>>>(to.data().get(), x.data().get(), n);
-  sums<float> got(5);
-  thrust::copy(to.begin(), to.end(), got.begin());
+  test::gpu_array<exact_accumulator<float>> to(sums<float>(5));
+  const test::gpu_array<float> x(items);
+  deposit_apart<<<400, 256>>>(to.data(), x.data(), n);
+  const sums<float> got = to.to_host();
   expect_equal(got, expected);
 }
 
@@ -328,11 +323,10 @@ TEST(CudaDepositAndMore, IntoSharedMemory) {
   for (int i = 0; i < n; ++i) {
     expected[static_cast<std::size_t>(i % 3)].add(items[static_cast<std::size_t>(i)]);
   }
-  thrust::device_vector<exact_accumulator<float>> to(sums<float>(3));
-  const thrust::device_vector<float> x(items);
-  deposit_in_block<<<1, 736>>>(to.data().get(), x.data().get(), n);
-  sums<float> got(3);
-  thrust::copy(to.begin(), to.end(), got.begin());
+  test::gpu_array<exact_accumulator<float>> to(sums<float>(3));
+  const test::gpu_array<float> x(items);
+  deposit_in_block<<<1, 736>>>(to.data(), x.data(), n);
+  const sums<float> got = to.to_host();
   expect_equal(got, expected);
 }
 

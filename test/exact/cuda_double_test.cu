@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include <thrust/device_vector.h>
 #include <thrust/iterator/constant_iterator.h>
 
+#include "../support/device.cuh"
 #include "cuda_suite_of_sums.cuh"
 
 namespace tilefold {
@@ -56,8 +56,8 @@ TEST(CudaExactDoubles, ShortRangesOfEverySpread) {
         }
         items.insert(items.begin() + static_cast<std::ptrdiff_t>(random() % items.size()),
                      smallest);
-        const thrust::device_vector<double> x(items);
-        const double* const first = x.data().get();
+        const test::gpu_array<double> x(items);
+        const double* const first = x.data();
         ASSERT_EQ(tilefold::reduce(exec, first, first + items.size(), reducers::exact_sum{}),
                   smallest)
             << "2^" << top << ", 2^" << bottom;

@@ -4,8 +4,6 @@
 // segment, by key, by column and by axis, with any reducer, of every kind of items.
 #pragma once
 
-#include <thrust/device_vector.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +24,7 @@
 #include <tilefold/reduce_by_key.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "many_items.hpp"
 
@@ -41,8 +40,8 @@ void for_each_forest(
   for (int kind = 0; kind < num_forest_kinds; ++kind) {
     SCOPED_TRACE("kind " + std::to_string(kind));
     const auto items = forest_items<T>(kind, num_forest_items, random);
-    const thrust::device_vector<T> x(items);
-    expect(x.data().get(), items);
+    const gpu_array<T> x(items);
+    expect(x.data(), items);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -69,9 +68,8 @@ auto on_host(const std::vector<T>& items, const Reducer& reducer) {
 /// `out` has what the host makes of each segment.
 template <class T, class Result, class Reducer>
 void expect_segments(const std::vector<T>& items, const std::vector<int>& bounds,
-                     const thrust::device_vector<Result>& out, const Reducer& reducer) {
-  std::vector<Result> got(bounds.size() - 1);
-  thrust::copy(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(got.size()), got.begin());
+                     const gpu_array<Result>& out, const Reducer& reducer) {
+  const std::vector<Result> got = out.to_host(bounds.size() - 1);
   for (std::size_t s = 0; s < got.size(); ++s) {
     const std::vector<T> mine(items.begin() + bounds[s], items.begin() + bounds[s + 1]);
     ASSERT_EQ(bytes_of(got[s]), bytes_of(on_host(mine, reducer)))
@@ -91,10 +89,12 @@ class forest_check {
     for (const int mean : {1, 4, 30, 400, 3000}) {
       SCOPED_TRACE("of " + std::to_string(mean) + " on the average");
       const auto bounds = bounds_of(mean, random_);
-      const thrust::device_vector<int> offsets(bounds);
-      out_.resize(std::max(out_.size(), bounds.size()));
-      segmented_reduce_into(gpu_, first_, offsets.data().get(),
-                            static_cast<std::int64_t>(bounds.size()) - 1, out_.data().get(),
+      const gpu_array<int> offsets(bounds);
+      if (bounds.size() > static_cast<std::size_t>(out_.size())) {
+        out_ = gpu_array<Result>(bounds.size());
+      }
+      segmented_reduce_into(gpu_, first_, offsets.data(),
+                            static_cast<std::int64_t>(bounds.size()) - 1, out_.data(),
                             if_empty(reducer_, static_cast<Result>(7.0f)));
       ASSERT_NO_FATAL_FAILURE(expect_segments(items_, bounds, out_, reducer_));
     }
@@ -108,14 +108,14 @@ class forest_check {
         bounds.push_back(bounds.back() + length);
       }
       segmented_reduce_into(gpu_, first_, static_cast<std::int64_t>(bounds.size()) - 1,
-                            static_cast<std::int64_t>(length), out_.data().get(),
+                            static_cast<std::int64_t>(length), out_.data(),
                             if_empty(reducer_, static_cast<Result>(7.0f)));
       ASSERT_NO_FATAL_FAILURE(expect_segments(items_, bounds, out_, reducer_));
     }
   }
 
   void by_key() {
-    thrust::device_vector<int> keys_out(num_forest_items);
+    gpu_array<int> keys_out(num_forest_items);
     for (const int mean : {2, 16, 700}) {
       SCOPED_TRACE("of " + std::to_string(mean) + " on the average");
       auto bounds = bounds_of(mean, random_);
@@ -124,9 +124,9 @@ class forest_check {
       for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
         std::fill(keys.begin() + bounds[s], keys.begin() + bounds[s + 1], static_cast<int>(s));
       }
-      const thrust::device_vector<int> k(keys);
-      ASSERT_EQ(reduce_by_key(gpu_, k.data().get(), k.data().get() + num_forest_items, first_,
-                              keys_out.data().get(), out_.data().get(), reducer_),
+      const gpu_array<int> k(keys);
+      ASSERT_EQ(reduce_by_key(gpu_, k.data(), k.data() + num_forest_items, first_, keys_out.data(),
+                              out_.data(), reducer_),
                 static_cast<std::int64_t>(bounds.size()) - 1);
       ASSERT_NO_FATAL_FAILURE(expect_segments(items_, bounds, out_, reducer_));
     }
@@ -138,7 +138,7 @@ class forest_check {
       SCOPED_TRACE(std::to_string(columns) + " columns");
       const std::size_t rows = num_forest_items / columns;
       axis_reduce(gpu_, mds::mdspan<const T, mds::dextents<std::size_t, 2>>(first_, rows, columns),
-                  mds::mdspan<Result, mds::dextents<std::size_t, 1>>(out_.data().get(), columns), 0,
+                  mds::mdspan<Result, mds::dextents<std::size_t, 1>>(out_.data(), columns), 0,
                   reducer_);
       expect_gathered(columns, rows, [&](std::size_t c, std::size_t i) { return i * columns + c; });
     }
@@ -151,10 +151,9 @@ class forest_check {
       SCOPED_TRACE(std::to_string(between) + " between");
       constexpr std::size_t last = 10;
       const std::size_t outer = num_forest_items / between / last;
-      axis_reduce(gpu_,
-                  mds::mdspan<const T, mds::dextents<std::size_t, 3>>(first_, outer, between, last),
-                  mds::mdspan<Result, mds::dextents<std::size_t, 1>>(out_.data().get(), between), 0,
-                  2, reducer_);
+      axis_reduce(
+          gpu_, mds::mdspan<const T, mds::dextents<std::size_t, 3>>(first_, outer, between, last),
+          mds::mdspan<Result, mds::dextents<std::size_t, 1>>(out_.data(), between), 0, 2, reducer_);
       expect_gathered(between, outer * last, [&](std::size_t b, std::size_t i) {
         return (i / last * between + b) * last + i % last;
       });
@@ -179,7 +178,7 @@ class forest_check {
   const std::vector<T>& items_;
   std::mt19937_64& random_;
   Reducer reducer_;
-  thrust::device_vector<Result> out_;
+  gpu_array<Result> out_;
 };
 
 /// Calls check(forest_check) for every kind of items.

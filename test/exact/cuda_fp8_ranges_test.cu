@@ -2,7 +2,6 @@
 //
 // Exact reducers on a GPU of CUDA's types of 8 bits: ranges of many sizes and runs of keys against
 // the host, which fp8_nogpu_test.cu compares with integers.
-#include <thrust/device_vector.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,6 +17,7 @@
 #include <tilefold/reducers/exact.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "cuda_fp8.cuh"
 #include "fp8_items.hpp"
@@ -35,7 +35,7 @@ TYPED_TEST(CudaExactFp8, Ranges) {
     // A NaN or an infinity is in every second one.
     const auto items = test::fp8_items<T>(n + 3, n % 2 == 0 ? 1000 : 0, random);
     const std::vector<T> part(items.begin() + 3, items.end());
-    on_gpu<T> x(items);
+    test::gpu_array<T> x(items);
     T* const first = x.data() + 3;
     const auto last = first + static_cast<std::ptrdiff_t>(n);
     SCOPED_TRACE(n);
@@ -60,12 +60,12 @@ TYPED_TEST(CudaExactFp8, RunsOfKeys) {
   const auto items = test::fp8_items<T>(30'000, 300, random);
   std::vector<int> keys(items.size());
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<int>(i / 37);
-  const thrust::device_vector<int> k(keys);
-  thrust::device_vector<int> keys_out(keys.size());
-  on_gpu<T> x(items);
-  on_gpu<T> sums(keys.size());
-  const std::int64_t runs = reduce_by_key(gpu, k.data().get(), k.data().get() + k.size(), x.data(),
-                                          keys_out.data().get(), sums.data(), r::exact_sum{});
+  const test::gpu_array<int> k(keys);
+  test::gpu_array<int> keys_out(keys.size());
+  test::gpu_array<T> x(items);
+  test::gpu_array<T> sums(keys.size());
+  const std::int64_t runs = reduce_by_key(gpu, k.data(), k.data() + k.size(), x.data(),
+                                          keys_out.data(), sums.data(), r::exact_sum{});
   ASSERT_EQ(runs, static_cast<std::int64_t>((items.size() + 36) / 37));
   const auto got = sums.to_host();
   for (std::size_t s = 0; s < static_cast<std::size_t>(runs); ++s) {

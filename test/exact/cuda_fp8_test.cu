@@ -2,7 +2,6 @@
 //
 // Exact reducers on a GPU of CUDA's types of 8 bits: all pairs of values against integers, by
 // segment, by column and by deposit. (cuda_fp8_ranges_test.cu has ranges and runs of keys.)
-#include <thrust/device_vector.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +18,7 @@
 #include <tilefold/reducers/exact.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "cuda_fp8.cuh"
 #include "fp8_items.hpp"
 
@@ -56,8 +56,8 @@ TYPED_TEST(CudaExactFp8, AllPairs) {
   const auto pairs = test::all_pairs_of_fp8<T>();
   const std::size_t count = pairs.size() / 2;
   const auto expected = expected_of(pairs);
-  on_gpu<T> items(pairs);
-  on_gpu<T> sums(count);
+  test::gpu_array<T> items(pairs);
+  test::gpu_array<T> sums(count);
   segmented_reduce_into(gpu, items.data(), static_cast<std::int64_t>(count), 2, sums.data(),
                         r::exact_sum{});
   ASSERT_NO_FATAL_FAILURE(expect_equal(sums.to_host(), expected));
@@ -65,15 +65,14 @@ TYPED_TEST(CudaExactFp8, AllPairs) {
   std::vector<T> rows(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) rows[i % 2 * count + i / 2] = pairs[i];
   namespace mds = cuda::std;
-  on_gpu<T> matrix(rows);
+  test::gpu_array<T> matrix(rows);
   axis_reduce(gpu, mds::mdspan<const T, mds::dextents<std::size_t, 2>>(matrix.data(), 2, count),
               mds::mdspan<T, mds::dextents<std::size_t, 1>>(sums.data(), count), 0, r::exact_sum{});
   ASSERT_NO_FATAL_FAILURE(expect_equal(sums.to_host(), expected));
-  thrust::device_vector<exact_accumulator<T>> deposits(count);
+  const test::gpu_array<exact_accumulator<T>> deposits{std::vector<exact_accumulator<T>>(count)};
   const int n = static_cast<int>(pairs.size());
-  deposit_pairs<<<(n + 255) / 256, 256>>>(items.data(), n, deposits.data().get());
-  std::vector<exact_accumulator<T>> got(count);
-  thrust::copy(deposits.begin(), deposits.end(), got.begin());
+  deposit_pairs<<<(n + 255) / 256, 256>>>(items.data(), n, deposits.data());
+  const auto got = deposits.to_host();
   for (std::size_t i = 0; i < count; ++i) {
     ASSERT_EQ(bits_of(got[i].value()), bits_of(expected[i])) << i;
   }

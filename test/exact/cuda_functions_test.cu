@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact sums on a GPU through functions and adaptors; the workspace.
-#include <thrust/device_vector.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -18,6 +17,7 @@
 #include <tilefold/reducers/exact.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "cuda_suite.cuh"
 #include "many_items.hpp"
@@ -33,10 +33,10 @@ TEST(CudaExactSum, OfFunctionsAndAdaptors) {
   std::mt19937_64 random(test::seed());
   cuda_executor gpu;
   const auto items = items_of<float>(test::num_exact_kinds, 100000, random);
-  const thrust::device_vector<float> x(items);
+  const test::gpu_array<float> x(items);
   exact_accumulator<float> expected;
   for (const float item : items) expected.add(0.5f * item);
-  const float* const first = x.data().get();
+  const float* const first = x.data();
   EXPECT_EQ(bytes_of(transform_reduce(gpu, first, first + 100000, r::exact_sum{}, halved{})),
             bytes_of(expected.value()));
   const auto adaptor = thrust::make_transform_iterator(first, halved{});
@@ -80,8 +80,8 @@ TEST(CudaExactSum, SanitizeLeavesTheWorkspaceAsItWas) {
   std::mt19937_64 random(test::seed());
   cuda_executor gpu;
   const auto items = items_of<double>(0, 70001, random);
-  const thrust::device_vector<double> x(items);
-  const double* const first = x.data().get();
+  const test::gpu_array<double> x(items);
+  const double* const first = x.data();
   const double expected = sum_of(items, 0, 70001).value();
   const double plain = reduce(gpu, first, first + 70001, r::max{});
   for (int i = 0; i < 3; ++i) {

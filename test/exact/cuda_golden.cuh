@@ -5,9 +5,6 @@
 // nvcc takes its time for each.
 #pragma once
 
-#include <thrust/copy.h>
-#include <thrust/device_vector.h>
-
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -19,6 +16,7 @@
 #include <tilefold/reducers/exact.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "exact_golden.hpp"
 
 namespace tilefold::test {
@@ -31,12 +29,12 @@ template <class T, class Reduce>
 std::vector<T> results_of(const std::vector<std::vector<T>>& sets, const Reduce& reduce_one_into) {
   std::vector<T> items;
   for (const auto& set : sets) items.insert(items.end(), set.begin(), set.end());
-  const thrust::device_vector<T> x(items.begin(), items.end());
-  const thrust::device_vector<T> reversed(std::vector<T>(items.rbegin(), items.rend()));
-  thrust::device_vector<T> results(sets.size());
-  const T* first = x.data().get();
-  const T* end_of_reversed = reversed.data().get() + items.size();
-  T* out = results.data().get();
+  const gpu_array<T> x(items);
+  const gpu_array<T> reversed(std::vector<T>(items.rbegin(), items.rend()));
+  gpu_array<T> results(sets.size());
+  const T* first = x.data();
+  const T* end_of_reversed = reversed.data() + items.size();
+  T* out = results.data();
   for (const auto& set : sets) {
     const auto n = static_cast<std::ptrdiff_t>(set.size());
     end_of_reversed -= n;
@@ -44,9 +42,7 @@ std::vector<T> results_of(const std::vector<std::vector<T>>& sets, const Reduce&
     first += n;
     ++out;
   }
-  std::vector<T> on_host(sets.size());
-  thrust::copy(results.begin(), results.end(), on_host.begin());
-  return on_host;
+  return results.to_host();
 }
 
 template <class T>
@@ -82,9 +78,9 @@ template <class T>
 void expect_committed_dots() {
   cuda_executor gpu;
   exact_golden::expect_dots<T>([&](const std::vector<T>& x, const std::vector<T>& y) {
-    const thrust::device_vector<T> dx(x), dy(y);
-    const T* const first = dx.data().get();
-    return transform_reduce(gpu, first, first + x.size(), dy.data().get(), r::exact_dot{});
+    const gpu_array<T> dx(x), dy(y);
+    const T* const first = dx.data();
+    return transform_reduce(gpu, first, first + x.size(), dy.data(), r::exact_dot{});
   });
 }
 

@@ -5,8 +5,6 @@
 // program: nvcc takes its time for each.
 #pragma once
 
-#include <thrust/device_vector.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +23,7 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "exact_types.hpp"
 #include "many_items.hpp"
@@ -55,11 +54,11 @@ class CudaExactPolicies : public testing::Test {
   }
 
   void expect_sums(const char* what) const {
+    const auto got = out_.to_host();
     for (std::size_t s = 0; s + 1 < bounds_.size(); ++s) {
-      const result got = out_[s];
-      ASSERT_EQ(bytes_of(got), bytes_of(sum_of(static_cast<std::size_t>(bounds_[s]),
-                                               static_cast<std::size_t>(bounds_[s + 1]))
-                                            .template value<exact_result_of<T>>()))
+      ASSERT_EQ(bytes_of(got[s]), bytes_of(sum_of(static_cast<std::size_t>(bounds_[s]),
+                                                  static_cast<std::size_t>(bounds_[s + 1]))
+                                               .template value<exact_result_of<T>>()))
           << what << ", " << s;
     }
   }
@@ -68,7 +67,7 @@ class CudaExactPolicies : public testing::Test {
   void expect_host_bits() {
     SCOPED_TRACE(std::to_string(Policy.nt) + " threads, " + std::to_string(Policy.vt) + " items");
     const auto exec = with_policy<Policy>(gpu_);
-    const T* const first = x_.data().get();
+    const T* const first = x_.data();
     for (const std::size_t n : {std::size_t{1}, std::size_t{777}, std::size_t{9000}, num_items}) {
       const auto expected = sum_of(0, n);
       const auto count = static_cast<std::int64_t>(n);
@@ -79,12 +78,12 @@ class CudaExactPolicies : public testing::Test {
                 bytes_of(expected.template mean<double>(count)))
           << n;
     }
-    segmented_reduce_into(exec, first, offsets_.data().get(),
-                          static_cast<std::int64_t>(bounds_.size()) - 1, out_.data().get(),
+    segmented_reduce_into(exec, first, offsets_.data(),
+                          static_cast<std::int64_t>(bounds_.size()) - 1, out_.data(),
                           exact_sum_of<T>{});
     expect_sums("by offsets");
-    ASSERT_EQ(reduce_by_key(exec, keys_.data().get(), keys_.data().get() + num_items, first,
-                            keys_out_.data().get(), out_.data().get(), exact_sum_of<T>{}),
+    ASSERT_EQ(reduce_by_key(exec, keys_.data(), keys_.data() + num_items, first, keys_out_.data(),
+                            out_.data(), exact_sum_of<T>{}),
               static_cast<std::int64_t>(bounds_.size()) - 1);
     expect_sums("by key");
   }
@@ -93,7 +92,7 @@ class CudaExactPolicies : public testing::Test {
   void expect_fused_host_bits() {
     SCOPED_TRACE(std::to_string(Policy.nt) + " threads, " + std::to_string(Policy.vt) + " items");
     const auto exec = with_policy<Policy>(gpu_);
-    const T* const first = x_.data().get();
+    const T* const first = x_.data();
     for (const std::size_t n : {std::size_t{1}, std::size_t{777}, std::size_t{9000}, num_items}) {
       const auto expected = sum_of(0, n);
       const auto count = static_cast<std::int64_t>(n);
@@ -108,29 +107,27 @@ class CudaExactPolicies : public testing::Test {
   void SetUp() override {
     std::mt19937_64 random(test::seed());
     items_ = test::any_items<T>(test::num_exact_kinds, num_items, random);
-    x_ = items_;
+    x_ = test::gpu_array<T>(items_);
     bounds_ = {0};
     while (bounds_.back() < static_cast<int>(num_items)) {
       const int length = 1 + static_cast<int>(random() % (random() % 16 == 0 ? 20000 : 60));
       bounds_.push_back(std::min(static_cast<int>(num_items), bounds_.back() + length));
     }
-    offsets_ = bounds_;
+    offsets_ = test::gpu_array<int>(bounds_);
     std::vector<int> keys(num_items);
     for (std::size_t s = 0; s + 1 < bounds_.size(); ++s) {
       std::fill(keys.begin() + bounds_[s], keys.begin() + bounds_[s + 1], static_cast<int>(s));
     }
-    keys_ = keys;
-    out_.resize(num_items);
-    keys_out_.resize(num_items);
+    keys_ = test::gpu_array<int>(keys);
   }
 
  private:
   cuda_executor gpu_;
   std::vector<T> items_;
   std::vector<int> bounds_;
-  thrust::device_vector<T> x_;
-  thrust::device_vector<int> offsets_, keys_, keys_out_;
-  thrust::device_vector<result> out_;
+  test::gpu_array<T> x_;
+  test::gpu_array<int> offsets_, keys_, keys_out_{num_items};
+  test::gpu_array<result> out_{num_items};
 };
 
 }  // namespace

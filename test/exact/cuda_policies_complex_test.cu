@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact sums of complex numbers on a GPU under tile policies of the caller's.
-#include <thrust/device_vector.h>
 
 #include <complex>
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "cuda_policies.cuh"
 #include "many_items.hpp"
@@ -33,8 +33,8 @@ TEST(CudaExactPoliciesOfComplex, ChangeNoBits) {
     re.add(z[i].real());
     im.add(z[i].imag());
   }
-  const thrust::device_vector<std::complex<float>> x(z);
-  const std::complex<float>* const first = x.data().get();
+  const test::gpu_array<std::complex<float>> x(z);
+  const std::complex<float>* const first = x.data();
   const auto expect_both = [&](const std::complex<float>& got) {
     EXPECT_EQ(bytes_of(got.real()), bytes_of(re.value()));
     EXPECT_EQ(bytes_of(got.imag()), bytes_of(im.value()));

@@ -4,8 +4,6 @@
 // another.
 #pragma once
 
-#include <thrust/device_vector.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +19,7 @@
 #include <tilefold/reducers/exact.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "cuda_suite.cuh"
 #include "many_items.hpp"
@@ -40,8 +39,8 @@ TYPED_TEST_P(CudaExactProducts, ProductsAreThoseOfTheHost) {
   for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
     for (const std::size_t n : {1u, 255u, 1025u, 8193u, 50001u}) {
       const auto items = any_items<T>(kind, n + 3, random);
-      const thrust::device_vector<T> x(items);
-      const T* const first = x.data().get();
+      const test::gpu_array<T> x(items);
+      const T* const first = x.data();
       const auto begin = items.begin();
       const auto end = begin + static_cast<std::ptrdiff_t>(n);
       SCOPED_TRACE(std::to_string(kind) + ", " + std::to_string(n));
@@ -109,10 +108,10 @@ TYPED_TEST_P(CudaExactProducts, LongRangesOfEverySpread) {
       const T tiny = test::float_of<T>(false, 0, 1 + random() % 2);
       const auto x = twice(a, test::negated<T>, tiny);
       const auto y = twice(b, itself, tiny);
-      const thrust::device_vector<T> on_gpu(x);
-      const thrust::device_vector<T> other_on_gpu(y);
-      const T* const first = on_gpu.data().get();
-      const T* const other = other_on_gpu.data().get();
+      const test::gpu_array<T> on_gpu(x);
+      const test::gpu_array<T> other_on_gpu(y);
+      const T* const first = on_gpu.data();
+      const T* const other = other_on_gpu.data();
       const auto n = static_cast<std::ptrdiff_t>(x.size());
       SCOPED_TRACE(round);
       EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, exact_sum_of<T>{})), bytes_of(tiny));

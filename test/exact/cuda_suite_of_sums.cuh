@@ -4,8 +4,6 @@
 // chunks and blocks, alignments, orders.
 #pragma once
 
-#include <thrust/device_vector.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +19,7 @@
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
 #include "cuda_suite.cuh"
 #include "many_items.hpp"
@@ -44,8 +43,8 @@ TYPED_TEST_P(CudaExact, SumsAreThoseOfTheHost) {
       if (n > 200000 && kind != 0 && kind < test::num_exact_kinds) continue;
       const std::size_t offset = random() % 8;
       const auto items = any_items<T>(kind, n + offset, random);
-      const thrust::device_vector<T> x(items);
-      const T* const first = x.data().get() + offset;
+      const test::gpu_array<T> x(items);
+      const T* const first = x.data() + offset;
       const auto expected = sum_of(items, offset, n + offset);
       SCOPED_TRACE(std::to_string(kind) + ", " + std::to_string(n) + ", " + std::to_string(offset));
       ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, exact_sum_of<T>{})),
@@ -70,8 +69,8 @@ TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
         for (const float one : {0.0f, -0.0f, 2.0f, infinity, -infinity, nan, -nan}) {
           std::vector<T> items(n, static_cast<T>(fill));
           items[n / 2] = static_cast<T>(one);
-          const thrust::device_vector<T> x(items);
-          const T got = reduce(gpu, x.data().get(), x.data().get() + n, exact_sum_of<T>{});
+          const test::gpu_array<T> x(items);
+          const T got = reduce(gpu, x.data(), x.data() + n, exact_sum_of<T>{});
           ASSERT_EQ(bytes_of(got),
                     bytes_of(sum_of(items, 0, n).template value<exact_result_of<T>>()))
               << n << " of " << fill << " and a " << one;
@@ -94,8 +93,8 @@ TYPED_TEST_P(CudaExact, InfinitiesBesideTheLargestNumbers) {
         for (const T one : {test::negated(size), infinity, test::negated(infinity)}) {
           std::vector<T> items(n, size);
           items[n / 2] = one;
-          const thrust::device_vector<T> x(items);
-          ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, exact_sum_of<T>{})),
+          const test::gpu_array<T> x(items);
+          ASSERT_EQ(bytes_of(reduce(gpu, x.data(), x.data() + n, exact_sum_of<T>{})),
                     bytes_of(sum_of(items, 0, n).template value<exact_result_of<T>>()))
               << n;
         }
@@ -114,9 +113,8 @@ TYPED_TEST_P(CudaExact, RangesInAnyOrder) {
     const auto expected = bytes_of(sum_of(items, 0, n).template value<exact_result_of<T>>());
     for (int round = 0; round < 3; ++round) {
       std::shuffle(items.begin(), items.end(), random);
-      const thrust::device_vector<T> x(items);
-      ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, exact_sum_of<T>{})),
-                expected)
+      const test::gpu_array<T> x(items);
+      ASSERT_EQ(bytes_of(reduce(gpu, x.data(), x.data() + n, exact_sum_of<T>{})), expected)
           << n << ", " << round;
     }
   }
@@ -130,11 +128,11 @@ TYPED_TEST_P(CudaExact, SanitizeRanges) {
   cuda_executor gpu;
   for (const std::size_t n : {1001u, 20001u, 140001u, (1u << 22) + 77}) {
     const auto items = any_items<T>(test::num_exact_kinds, n, random);
-    const thrust::device_vector<T> x(items);
-    EXPECT_EQ(bytes_of(reduce(gpu, x.data().get() + 1, x.data().get() + n, exact_sum_of<T>{})),
+    const test::gpu_array<T> x(items);
+    EXPECT_EQ(bytes_of(reduce(gpu, x.data() + 1, x.data() + n, exact_sum_of<T>{})),
               bytes_of(sum_of(items, 1, n).template value<exact_result_of<T>>()))
         << n;
-    EXPECT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, r::exact_l2{})),
+    EXPECT_EQ(bytes_of(reduce(gpu, x.data(), x.data() + n, r::exact_l2{})),
               bytes_of(tilefold::reduce(items, r::exact_l2{})))
         << n;
   }

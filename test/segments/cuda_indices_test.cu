@@ -12,12 +12,10 @@ namespace tilefold::test {
 
 namespace {
 
-using runs = ::testing::Types<
-    segments_run<on_gpu, of_one_length, index_hashes>,
-    segments_run<on_gpu, by_offsets<>, index_hashes>,
-    segments_run<on_gpu, by_begins_and_ends<>, index_hashes>,
-    segments_run<on_gpu, under_policy<by_begins_and_ends<std::int32_t>, 64, 4>, index_hashes>,
-    segments_run<on_gpu, as_arrays, index_hashes>>;
+using runs = ::testing::Types<segments_run<on_gpu, of_one_length, index_hashes>,
+                              segments_run<on_gpu, by_offsets<>, index_hashes>,
+                              segments_run<on_gpu, by_begins_and_ends<>, index_hashes>,
+                              segments_run<on_gpu, as_arrays, index_hashes>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfIndices, Segments, runs);
 using sanitized = ::testing::Types<segments_run<on_gpu, of_one_length, index_hashes>,
                                    segments_run<on_gpu, by_offsets<>, index_hashes>>;

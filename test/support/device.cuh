@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -26,7 +27,8 @@ enum class memory { device, managed, pinned };
 template <class T, memory Kind = memory::device>
 class gpu_array {
  public:
-  explicit gpu_array(std::int64_t n) : size_(n) {
+  gpu_array() = default;
+  explicit gpu_array(std::integral auto n) : size_(static_cast<std::int64_t>(n)) {
     const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
     if constexpr (Kind == memory::device) {
       must(cudaMalloc(reinterpret_cast<void**>(&data_), bytes));
@@ -36,13 +38,18 @@ class gpu_array {
       must(cudaMallocHost(reinterpret_cast<void**>(&data_), bytes));
     }
   }
-  explicit gpu_array(const std::vector<T>& items)
-      : gpu_array(static_cast<std::int64_t>(items.size())) {
+  explicit gpu_array(const std::vector<T>& items) : gpu_array(items.size()) {
     assign(items.data(), size_);
   }
+  gpu_array(std::int64_t n, const T& value)
+      : gpu_array(std::vector<T>(static_cast<std::size_t>(n), value)) {}
   gpu_array(gpu_array&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
-  gpu_array& operator=(gpu_array&&) = delete;
+  gpu_array& operator=(gpu_array&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
   ~gpu_array() {
     if constexpr (Kind == memory::pinned) {
       (void)cudaFreeHost(data_);
@@ -60,15 +67,17 @@ class gpu_array {
   void assign(const T* items, std::int64_t n, std::int64_t at = 0) {
     must(cudaMemcpy(data_ + at, items, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDefault));
   }
-  std::vector<T> to_host() const {
-    std::vector<T> items(static_cast<std::size_t>(size_));
+  std::vector<T> to_host() const { return to_host(size_); }
+  /// The first n.
+  std::vector<T> to_host(std::integral auto n) const {
+    std::vector<T> items(static_cast<std::size_t>(n));
     must(cudaMemcpy(items.data(), data_, items.size() * sizeof(T), cudaMemcpyDefault));
     return items;
   }
 
  private:
   T* data_ = nullptr;
-  std::int64_t size_;
+  std::int64_t size_ = 0;
 };
 
 /// For tests that do not know where they run (host_memory.hpp).

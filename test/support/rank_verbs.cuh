@@ -11,10 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thrust/copy.h>
-#include <thrust/device_vector.h>
-#include <thrust/fill.h>
-
 #include <tilefold/axis_reduce.hpp>
 #include <tilefold/cuda.cuh>
 #include <tilefold/if_empty.hpp>
@@ -22,6 +18,7 @@
 #include <tilefold/reduce_by_key.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
+#include "device.cuh"
 #include "oracle.hpp"
 #include "random.hpp"
 #include "ranks.hpp"
@@ -49,9 +46,10 @@ class rank_verbs {
     const part own(cuts, comm.rank());
     const range here = those_that_begin(offsets, segments, own);
     forget_results();
-    thrust::copy(offsets.begin() + here.first, offsets.end(), offsets_.begin());
+    offsets_.assign(offsets.data() + here.first,
+                    static_cast<std::int64_t>(offsets.size()) - here.first);
     segmented_reduce(tilefold::ranks(comm, gpu, own.end - own.begin), items() + own.begin,
-                     offsets_.data().get(), here.count, out_.data().get(), op_);
+                     offsets_.data(), here.count, out_.data(), op_);
     gpu.synchronize();
     expect_out(expected, here);
   }
@@ -71,15 +69,14 @@ class rank_verbs {
     const part own(cuts, comm.rank());
     const range here = those_that_begin(starts, runs, own);
     forget_results();
-    thrust::copy(keys.begin(), keys.end(), keys_.begin());
-    const int* const k = keys_.data().get();
+    keys_.assign(keys.data(), static_cast<std::int64_t>(keys.size()));
+    const int* const k = keys_.data();
     const std::int64_t found =
         reduce_by_key(tilefold::ranks(comm, gpu), k + own.begin, k + own.end, items() + own.begin,
-                      keys_out_.data().get(), out_.data().get(), node_hash{});
+                      keys_out_.data(), out_.data(), node_hash{});
     EXPECT_EQ(found, here.count);
     expect_out(expected, here);
-    std::vector<int> got(static_cast<std::size_t>(here.count));
-    thrust::copy(keys_out_.begin(), keys_out_.begin() + here.count, got.begin());
+    const auto got = keys_out_.to_host(here.count);
     EXPECT_EQ(got, std::vector<int>(run_keys.begin() + here.first,
                                     run_keys.begin() + here.first + here.count));
   }
@@ -96,7 +93,7 @@ class rank_verbs {
     forget_results();
     axis_reduce(tilefold::ranks(comm, gpu),
                 test_view{items() + width * begin, right_layout({end - begin, width})},
-                test_view{out_.data().get(), right_layout({width})}, 0, op_);
+                test_view{out_.data(), right_layout({width})}, 0, op_);
     gpu.synchronize();
     expect_out(expected, {0, width});
   }
@@ -128,25 +125,24 @@ class rank_verbs {
 
   // A rank that finds a fault goes on: others wait for its next call.
   void expect_out(const std::vector<tree_hash>& expected, range here) const {
-    std::vector<tree_hash> got(static_cast<std::size_t>(here.count));
-    thrust::copy(out_.begin(), out_.begin() + here.count, got.begin());
+    const auto got = out_.to_host(here.count);
     EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.begin() + here.first));
   }
 
   void forget_results() {
-    thrust::fill(out_.begin(), out_.end(), tree_hash{7, 7});
-    thrust::fill(keys_out_.begin(), keys_out_.end(), -7);
+    out_.assign(std::vector<tree_hash>(n, tree_hash{7, 7}).data(), n);
+    keys_out_.assign(std::vector<int>(n, -7).data(), n);
   }
 
-  const tree_hash* items() const { return items_.data().get(); }
+  const tree_hash* items() const { return items_.data(); }
 
   const std::vector<tree_hash>& leaves_;
   const decltype(if_empty(node_hash{}, tree_hash{})) op_ = if_empty(node_hash{}, tree_hash{1, 2});
-  const thrust::device_vector<tree_hash> items_;
-  thrust::device_vector<tree_hash> out_;
-  thrust::device_vector<std::int64_t> offsets_;
-  thrust::device_vector<int> keys_;
-  thrust::device_vector<int> keys_out_;
+  const gpu_array<tree_hash> items_;
+  gpu_array<tree_hash> out_;
+  gpu_array<std::int64_t> offsets_;
+  gpu_array<int> keys_;
+  gpu_array<int> keys_out_;
 };
 
 /// On each rank's thread: rounds of all three, with cuts, offsets and keys that all ranks know.

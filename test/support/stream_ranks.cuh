@@ -109,24 +109,19 @@ void expect_stream_order_and_graphs(const OnGpus& on_gpus) {
   for (const std::int64_t n : {1, 2, 1000, 300000}) {
     const auto leaves = leaf_hashes(n);
     std::vector<float> x(static_cast<std::size_t>(n));
-    std::vector<std::int64_t> integers(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
-      integers[i] = static_cast<std::int64_t>(i * 2654435761u);
     }
     on_gpus([&](auto& comm) {
       tilefold::cuda_executor gpu;
       gpu.reserve(1 << 20);
       const device_items<tree_hash> hashes(leaves);
       const device_items<float> floats(x);
-      const device_items<std::int64_t> ints(integers);
       for (const std::int64_t cut : {std::int64_t{0}, std::int64_t{1}, n / 3, n - 1, n}) {
         const std::int64_t at = comm.size() == 1 ? n : cut;
         expect_in_stream_order(comm, gpu, leaves, hashes.get(), at, node_hash{});
         expect_in_stream_order(comm, gpu, x, floats.get(), at, tilefold::plus{});
         expect_in_stream_order(comm, gpu, x, floats.get(), at, r::variance{});
-        expect_in_stream_order(comm, gpu, integers, ints.get(), at, tilefold::plus{});
-        expect_in_stream_order(comm, gpu, x, floats.get(), at, tilefold::maximum{});
       }
     });
   }

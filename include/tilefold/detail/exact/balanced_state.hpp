@@ -61,6 +61,9 @@ struct balanced_integer {
   TILEFOLD_HD static balanced_integer of(const wide_integer<Words>& x) {
     balanced_integer result;
     std::uint64_t carry = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll Words <= 12 ? Words : 1
+#endif
     for (int i = 0; i < Words; ++i) {
       // One more below a word that counts as negative from now on.
       result.word[i] = x.word[i] + carry;
@@ -73,6 +76,9 @@ struct balanced_integer {
   TILEFOLD_HD wide_integer<Words> wide() const {
     wide_integer<Words> result;
     std::uint64_t borrow = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll Words <= 12 ? Words : 1
+#endif
     for (int i = 0; i < Words; ++i) {
       result.word[i] = word[i] - borrow;
       borrow = word[i] >> 63 != 0 || word[i] < borrow ? 1 : 0;
@@ -82,6 +88,9 @@ struct balanced_integer {
 
   TILEFOLD_HD bool is_zero() const {
     std::uint64_t any = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll Words <= 12 ? Words : 1
+#endif
     for (int i = 0; i < Words; ++i) any |= word[i];
     return any == 0;
   }

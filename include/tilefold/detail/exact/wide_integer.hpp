@@ -58,6 +58,9 @@ struct wide_integer {
 
   TILEFOLD_HD bool is_zero() const {
     std::uint64_t any = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll Words <= 12 ? Words : 1
+#endif
     for (int i = 0; i < Words; ++i) any |= word[i];
     return any == 0;
   }
@@ -135,23 +138,44 @@ struct wide_integer {
   }
 };
 
+/// (2^64 rest + next) / divisor, where rest < divisor < 2^63; `rest` becomes what is left.
+TILEFOLD_HD inline std::uint64_t divide_next(std::uint64_t& rest, std::uint64_t next,
+                                             std::uint64_t divisor) {
+  if (divisor >> 32 == 0) {
+    // Half a word at a time: then a division of 64 bits is enough.
+    const std::uint64_t upper = rest << 32 | next >> 32;
+    const std::uint64_t high = upper / divisor;
+    const std::uint64_t lower = (upper - high * divisor) << 32 | (next & 0xffffffffu);
+    const std::uint64_t low = lower / divisor;
+    rest = lower - low * divisor;
+    return high << 32 | low;
+  }
+  // A bit at a time: plain, and seldom needed.
+  std::uint64_t bits = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+  for (int b = 63; b >= 0; --b) {
+    rest = rest << 1 | (next >> b & 1);
+    const bool fits = rest >= divisor;
+    if (fits) rest -= divisor;
+    bits = bits << 1 | (fits ? 1 : 0);
+  }
+  return bits;
+}
+
 /// x / divisor of an unsigned integer > 0 whose lowest bit is worth 2^least; 0 < divisor < 2^63.
 template <int Words>
 TILEFOLD_HD leading_bits quotient(const wide_integer<Words>& x, std::uint64_t divisor, int least) {
   // Two more words below, so that the quotient has 64 bits at least.
   wide_integer<Words + 2> result{};
   std::uint64_t rest = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
   for (int i = Words + 1; i >= 0; --i) {
     const std::uint64_t next = i >= 2 ? x.word[i - 2] : 0;
-    // A bit at a time: that is slow, plain, and done once a result.
-    std::uint64_t bits = 0;
-    for (int b = 63; b >= 0; --b) {
-      rest = rest << 1 | (next >> b & 1);
-      const bool fits = rest >= divisor;
-      if (fits) rest -= divisor;
-      bits = bits << 1 | (fits ? 1 : 0);
-    }
-    result.word[i] = bits;
+    result.word[i] = detail::divide_next(rest, next, divisor);
   }
   leading_bits top = result.top(least - 128);
   top.more = top.more || rest != 0;

@@ -263,8 +263,6 @@ struct launch_tuning {
   std::int64_t most_warp_items[3];
   // Items of a slice at least: of fewer than many trees, of many.
   std::int64_t least_slice_items[2];
-  // Not read: columns are cut as columns/launch_columns.cuh says.
-  int slices_per_block;
   // Patches for each SM from which on a warp looks for heads in most_head_rounds of them.
   std::int64_t head_patches_per_sm;
 
@@ -282,7 +280,6 @@ inline constexpr launch_tuning default_tuning{.short_tile_parts = 2,
                                               .many_trees = 4096,
                                               .most_warp_items = {1024, 4096, 16384},
                                               .least_slice_items = {16384, 65536},
-                                              .slices_per_block = 4,
                                               .head_patches_per_sm = 128};
 
 /// The table of a GPU of compute capability major * 10 + minor: every GPU has an H200's today.
