@@ -231,7 +231,7 @@ TYPED_TEST_P(CudaExactVerbs, SanitizeVerbs) {
   const test::gpu_array<T> x(items);
   test::gpu_array<result> out(n);
   const auto expect = [&](const std::vector<int>& bounds, const char* what) {
-    const auto got = out.to_host();
+    const auto got = out.to_host(bounds.size() - 1);
     for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
       ASSERT_EQ(bytes_of(got[s]), bytes_of(sum_of(items, static_cast<std::size_t>(bounds[s]),
                                                   static_cast<std::size_t>(bounds[s + 1]))
