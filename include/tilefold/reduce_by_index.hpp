@@ -88,9 +88,14 @@ struct item_order<basic_cuda_executor<Build>> : cuda::index_order<Build> {
 /// Whether items of such indices can be sorted; says in one sentence why not.
 template <class Base, class Indices>
 constexpr bool sorts_by_index() {
-  constexpr bool integers = std::integral<std::iter_value_t<Indices>> &&
-                            sizeof(std::iter_value_t<Indices>) <= sizeof(std::int64_t);
-  static_assert(integers, "tilefold: indices must be integers of at most 64 bits");
+  constexpr bool integers =
+      std::integral<std::iter_value_t<Indices>> &&
+      sizeof(std::iter_value_t<Indices>) <= sizeof(std::int64_t) &&
+      !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<Indices>>>;
+  static_assert(integers,
+                "tilefold: indices must be integers of at most 64 bits, and not volatile; the "
+                "order of reduce_by_index is (indices, indices_last, values, num_results, out, "
+                "init, op)");
   constexpr bool known = item_order<std::remove_cvref_t<Base>>::known;
   static_assert(known,
                 "tilefold: reduce_by_index needs a host_executor or a cuda_executor: ranks, "

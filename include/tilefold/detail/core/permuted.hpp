@@ -48,6 +48,7 @@ struct permuted {
   }
   TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD element_t<Values> operator*() const { return (*this)[0]; }
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD friend permuted operator+(const permuted& it, std::int64_t n) {
     return {it.values, it.positions + n};
   }

@@ -93,7 +93,12 @@ class index_sort {
     mode.for_each(cut_.num_chunks, [&](std::int64_t c) { write_by_group(c); });
     if (cut_.shift == 0) return;
     // The indices have been read, so their array takes the positions of the final order.
-    mode.for_each(cut_.num_groups, [&](std::int64_t g) { sort_group(g, offsets); });
+    const auto sort_one = [&](std::int64_t g) { sort_group(g, offsets); };
+    if (n_ < index_groups::least_chunk - num_results_) {
+      for (std::int64_t g = 0; g < cut_.num_groups; ++g) sort_one(g);
+    } else {
+      mode.for_each(cut_.num_groups, sort_one);
+    }
     bins_.swap(positions_);
   }
 
