@@ -139,21 +139,22 @@ void require_sound_indices(Executor& exec, const Indices& indices, std::int64_t 
 /// sum), `op`, `init`, or `init, op`.
 ///
 /// - Result: out[i] has the bits of reduce() over the items of index i in the order of their
-///   positions, with the same arguments, whatever the other items, the executor and its threads
-///   are. So operators need not commute, and no sum depends on timing, as those of atomicAdd do.
-///   Indices that a reducer yields are positions in the whole input.
+///   positions, with the same arguments. The bits do not depend on the other items, the executor
+///   or its number of threads, and operators need not commute. Indices that a reducer yields are
+///   positions in the whole input.
 /// - Parameters: random-access iterators in memory that the executor reads. `indices` leads to n
 ///   integers of any type up to 64 bits, in any order, and `values` to as many items. `out` takes
 ///   `num_results` values and must not overlap with what is read.
-/// - An index that is negative or `num_results` or more: the item is left out. With
-///   checked(exec) it is an error instead.
-/// - A result without items gives the value of if_empty(), else `init`, else the operator's
-///   identity; if there is none of them, the call does not compile. So does each of them if n is 0.
+/// - An item whose index is negative, or `num_results` or more, is left out. With checked(exec)
+///   such an index is an error.
+/// - The initial value takes part once in every result. A result without items, and so every
+///   result if n is 0, is the value of if_empty(), else `init`, else the operator's identity; if
+///   there is none of them, the call does not compile.
 /// - On a CUDA executor the call is asynchronous in its stream, and everything must live until the
-///   stream has passed it. It sorts pairs of 32 bits with CUB, as many bits of an index as
-///   num_results needs, and then folds as segmented_reduce() by offsets does. At most 2^32 - 2
-///   items and as many results. Workspace: reduce_by_index_workspace_bytes(), about 16 bytes an
-///   item and 8 a result.
+///   stream has passed it. CUB sorts pairs of an index and a position, 32 bits each, by as many
+///   bits as num_results needs; then the items are folded as by segmented_reduce() with offsets.
+///   At most 2^32 - 2 items and as many results. Workspace: reduce_by_index_workspace_bytes(),
+///   about 16 bytes an item and 8 a result.
 /// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result; twice
 ///   as many an item beyond 2^32.
 /// - Work: the sort is linear in n; as many combines as reduce() would need for each result.

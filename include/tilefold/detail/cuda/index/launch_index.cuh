@@ -42,19 +42,22 @@ inline void require_indexable(const char* what, std::int64_t count) {
 }
 
 /// CUB's sort of n pairs by their lower bits; asks how many bytes it needs if `temporary` is null.
-inline void sort_pairs(void* temporary, std::size_t& bytes, cub::DoubleBuffer<std::uint32_t>& bins,
-                       cub::DoubleBuffer<std::uint32_t>& positions, std::int64_t n, int bits,
-                       cudaStream_t stream) {
+/// (Of each build its own, as CUB's kernels are: the linker may merge equal functions.)
+template <class Build>
+void sort_pairs(void* temporary, std::size_t& bytes, cub::DoubleBuffer<std::uint32_t>& bins,
+                cub::DoubleBuffer<std::uint32_t>& positions, std::int64_t n, int bits,
+                cudaStream_t stream) {
   check(cub::DeviceRadixSort::SortPairs(temporary, bytes, bins, positions,
                                         static_cast<std::uint32_t>(n), 0, bits, stream),
         "cub::DeviceRadixSort::SortPairs");
 }
 
 /// What CUB needs, for any number of bits.
-inline std::int64_t sort_bytes(std::int64_t n) {
+template <class Build>
+std::int64_t sort_bytes(std::int64_t n) {
   std::size_t bytes = 0;
   cub::DoubleBuffer<std::uint32_t> none;
-  cuda::sort_pairs(nullptr, bytes, none, none, n, 32, nullptr);
+  cuda::sort_pairs<Build>(nullptr, bytes, none, none, n, 32, nullptr);
   return static_cast<std::int64_t>(bytes);
 }
 
@@ -113,7 +116,7 @@ class index_order {
                                         index_nt, starts::early);
       const auto finds =
           known_offsets.on(gpu, &offsets_kernel<Build>, "offsets_kernel", index_nt, starts::early);
-      const std::int64_t temporary_bytes = n == 0 ? 0 : sort_bytes(n);
+      const std::int64_t temporary_bytes = n == 0 ? 0 : sort_bytes<Build>(n);
       const index_tables tables(n, results, acc_bytes, temporary_bytes);
       char* const memory = workspace_for(tables.demand).template partials<char>();
       const auto words = [&](int i) {
@@ -125,8 +128,8 @@ class index_order {
         reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream, index_of, n, bins.Current(),
                      positions.Current());
         auto bytes = static_cast<std::size_t>(temporary_bytes);
-        cuda::sort_pairs(memory + tables.temporary, bytes, bins, positions, n,
-                         bits_of_bins<typename IndexOf::index_type>(results), stream);
+        cuda::sort_pairs<Build>(memory + tables.temporary, bytes, bins, positions, n,
+                                bits_of_bins<typename IndexOf::index_type>(results), stream);
       }
       auto* const offsets = reinterpret_cast<std::int64_t*>(memory + tables.offsets);
       finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream, bins.Current(), n,
@@ -152,7 +155,7 @@ class index_order {
     cuda::require_answer(query, max_queued_partials, acc_bytes);
     std::int64_t temporary_bytes = 0;
     exec.in_context([&](const device_info&, cudaStream_t, const auto&) {
-      if (n > 0) temporary_bytes = sort_bytes(n);
+      if (n > 0) temporary_bytes = sort_bytes<Build>(n);
     });
     return index_tables(n, num_results, acc_bytes, temporary_bytes).demand.bytes();
   }
