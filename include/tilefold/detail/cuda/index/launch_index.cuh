@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Items in the order of their indices: a kernel that reads the indices, CUB's sort, and a kernel
+// that finds where each result's items begin. All of it lies in the executor's workspace, behind
+// what the forest needs that is folded then. Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <cub/device/device_radix_sort.cuh>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/permuted.hpp>
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/base/runtime.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/forest/forest_sizes.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
+#include <tilefold/detail/cuda/index/index_kernel.cuh>
+#include <tilefold/error.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Bins and positions have 32 bits, and there is a bin for what is left out.
+inline constexpr std::int64_t most_indexed =
+    std::int64_t{(std::numeric_limits<std::uint32_t>::max)()} - 1;
+
+inline void require_indexable(const char* what, std::int64_t count) {
+  if (count > most_indexed) {
+    throw invalid_range_error("tilefold::reduce_by_index: " + std::to_string(count) + " " + what +
+                              " are more than " + std::to_string(most_indexed) +
+                              ", the most that one call can take on a GPU");
+  }
+}
+
+/// CUB's sort of n pairs by their lower bits; asks how many bytes it needs if `temporary` is null.
+/// (Of each build its own, as CUB's kernels are: the linker may merge equal functions.)
+template <class Build>
+void sort_pairs(void* temporary, std::size_t& bytes, cub::DoubleBuffer<std::uint32_t>& bins,
+                cub::DoubleBuffer<std::uint32_t>& positions, std::int64_t n, int bits,
+                cudaStream_t stream) {
+  check(cub::DeviceRadixSort::SortPairs(temporary, bytes, bins, positions,
+                                        static_cast<std::uint32_t>(n), 0, bits, stream),
+        "cub::DeviceRadixSort::SortPairs");
+}
+
+/// What CUB needs, for any number of bits.
+template <class Build>
+std::int64_t sort_bytes(std::int64_t n) {
+  std::size_t bytes = 0;
+  cub::DoubleBuffer<std::uint32_t> none;
+  cuda::sort_pairs<Build>(nullptr, bytes, none, none, n, 32, nullptr);
+  return static_cast<std::int64_t>(bytes);
+}
+
+/// Where things lie behind the partials of the forest.
+struct index_tables {
+  std::int64_t offsets;
+  std::int64_t words[4];  // bins and positions, twice
+  std::int64_t temporary;
+  workspace_demand demand;
+
+  index_tables(std::int64_t n, std::int64_t num_results, std::int64_t acc_bytes,
+               std::int64_t temporary_bytes) {
+    const workspace_demand forest =
+        num_results == 0 ? workspace_demand{0, 0} : queue_demand(num_results, acc_bytes);
+    std::int64_t at = align_up(forest.partial_bytes);
+    const auto next = [&](std::int64_t bytes) {
+      const std::int64_t here = at;
+      at += align_up(bytes);
+      return here;
+    };
+    offsets = next((num_results + 1) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+    for (std::int64_t& word : words) {
+      word = next(n * static_cast<std::int64_t>(sizeof(std::uint32_t)));
+    }
+    temporary = next(temporary_bytes);
+    demand = {at, forest.arrival_bytes};
+  }
+};
+
+/// How many bits of a bin decide: those of num_results, which is the bin of items that are left
+/// out, or one less if no index can be left out.
+template <class Index>
+constexpr int bits_of_bins(std::int64_t num_results) {
+  constexpr auto most = (std::numeric_limits<Index>::max)();
+  const bool takes_all = !std::signed_integral<Index> &&
+                         static_cast<std::uint64_t>(most) < static_cast<std::uint64_t>(num_results);
+  const int bits = takes_all ? tree::ceil_log2(num_results) : tree::floor_log2(num_results) + 1;
+  return detail::larger(bits, 1);
+}
+
+/// The items of one call in the order of their indices. They lie in the executor's workspace until
+/// its next call but that of the fold.
+template <class Build>
+class index_order {
+ public:
+  /// Sorts n items by index_of(j), in the order of the stream.
+  template <class Executor, class IndexOf>
+  void sort(Executor& exec, std::int64_t acc_bytes, std::int64_t n, const IndexOf& index_of) {
+    cuda::require_indexable("items", n);
+    cuda::require_indexable("results", index_of.num_results);
+    exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
+      const std::int64_t results = index_of.num_results;
+      static known_kernel known_index;
+      static known_kernel known_offsets;
+      const auto reads = known_index.on(gpu, &index_kernel<Build, IndexOf>, "index_kernel",
+                                        index_nt, starts::early);
+      const auto finds =
+          known_offsets.on(gpu, &offsets_kernel<Build>, "offsets_kernel", index_nt, starts::early);
+      const std::int64_t temporary_bytes = n == 0 ? 0 : sort_bytes<Build>(n);
+      const index_tables tables(n, results, acc_bytes, temporary_bytes);
+      char* const memory = workspace_for(tables.demand).template partials<char>();
+      const auto words = [&](int i) {
+        return reinterpret_cast<std::uint32_t*>(memory + tables.words[i]);
+      };
+      cub::DoubleBuffer<std::uint32_t> bins(words(0), words(1));
+      cub::DoubleBuffer<std::uint32_t> positions(words(2), words(3));
+      if (n > 0) {
+        reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream, index_of, n, bins.Current(),
+                     positions.Current());
+        auto bytes = static_cast<std::size_t>(temporary_bytes);
+        cuda::sort_pairs<Build>(memory + tables.temporary, bytes, bins, positions, n,
+                                bits_of_bins<typename IndexOf::index_type>(results), stream);
+      }
+      auto* const offsets = reinterpret_cast<std::int64_t*>(memory + tables.offsets);
+      finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream, bins.Current(), n,
+                   results, offsets);
+      positions_ = positions.Current();
+      offsets_ = offsets;
+    });
+  }
+
+  position_array<std::uint32_t> positions() const { return {positions_}; }
+  const std::int64_t* offsets() const { return offsets_; }
+
+  /// What reduce_by_index_workspace_bytes() answers.
+  template <class Executor>
+  static std::int64_t workspace_bytes(Executor& exec, std::int64_t n, std::int64_t num_results,
+                                      std::int64_t acc_bytes) {
+    const char* const query = "reduce_by_index_workspace_bytes";
+    cuda::require_size(query, "n", n, 0);
+    cuda::require_size(query, "num_results", num_results, 0);
+    cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+    cuda::require_indexable("items", n);
+    cuda::require_indexable("results", num_results);
+    cuda::require_answer(query, max_queued_partials, acc_bytes);
+    std::int64_t temporary_bytes = 0;
+    exec.in_context([&](const device_info&, cudaStream_t, const auto&) {
+      if (n > 0) temporary_bytes = sort_bytes<Build>(n);
+    });
+    return index_tables(n, num_results, acc_bytes, temporary_bytes).demand.bytes();
+  }
+
+ private:
+  const std::uint32_t* positions_ = nullptr;
+  const std::int64_t* offsets_ = nullptr;
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The positions of items by their index, those of one index in their order: a stable counting sort
+// by several threads. It sorts by the upper bits of the index first, in chunks of items, and then
+// each of these groups by the lower bits:
+//
+//     index       2 0 3 1 0 2            2 results a group
+//     groups      [0 1 0][2 3 2]         positions 1 3 4, 0 2 5; by chunks of items
+//     order       [0 0][1][2 2][3]       positions 1 4 3, 0 5 2; by groups
+//     offsets     0 2 3 5 6
+//
+// So a thread counts and writes within a cache whatever the number of results is. Host only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::host {
+
+/// Positions in an array of either width. (The type of a fold does not depend on it, so that each
+/// is compiled once.)
+struct positions_of_either_width {
+  using value_type = std::int64_t;
+  using difference_type = std::int64_t;
+
+  const std::uint32_t* narrow;
+  const std::uint64_t* wide;
+
+  std::int64_t operator[](std::int64_t k) const {
+    return wide == nullptr ? static_cast<std::int64_t>(narrow[k])
+                           : static_cast<std::int64_t>(wide[k]);
+  }
+  std::int64_t operator*() const { return (*this)[0]; }
+  friend positions_of_either_width operator+(const positions_of_either_width& it, std::int64_t n) {
+    if (it.wide == nullptr) return {it.narrow + n, nullptr};
+    return {nullptr, it.wide + n};
+  }
+};
+
+/// Memory for `count` values, which are not initialised.
+template <class T>
+std::unique_ptr<T[]> room_for(std::uint64_t count) {
+  return std::unique_ptr<T[]>(new T[count]);
+}
+
+/// How the items of a call are cut into chunks and groups.
+struct index_groups {
+  // A group's counters fit in a first-level cache, as do those of all groups of a chunk.
+  static constexpr int group_bits = 11;
+  static constexpr std::int64_t most_groups = std::int64_t{1} << group_bits;
+  // Fewer items are not worth waking a thread for (docs/host.md).
+  static constexpr std::int64_t least_chunk = std::int64_t{1} << 16;
+
+  int shift;                // the bits of an index within its group
+  std::int64_t num_groups;  // at most most_groups
+  std::int64_t chunk;
+  std::int64_t num_chunks;
+
+  index_groups(std::int64_t n, std::int64_t num_results, int threads)
+      : shift(detail::larger(tree::ceil_log2(num_results) - group_bits, 0)),
+        num_groups(tree::num_blocks(num_results, std::int64_t{1} << shift)),
+        chunk(detail::larger(least_chunk, tree::num_blocks(n, std::int64_t{4} * threads))),
+        num_chunks(detail::larger(tree::num_blocks(n, chunk), std::int64_t{1})) {}
+};
+
+/// The sort, with positions and indices as Words; `num_results` itself stands for an index that is
+/// left out.
+template <class Word>
+class index_sort {
+ public:
+  index_sort(std::int64_t n, std::int64_t num_results, int threads)
+      : n_(n),
+        num_results_(num_results),
+        cut_(n, num_results, threads),
+        bins_(host::room_for<Word>(at(n))),
+        positions_(host::room_for<Word>(at(n))),
+        bins_by_group_(host::room_for<Word>(at(cut_.shift == 0 ? 0 : n))),
+        counts_(host::room_for<std::int64_t>(at(cut_.num_chunks * cut_.num_groups))) {}
+
+  /// Sorts the items; index_of(j), below num_results, or num_results, tells the index of item j and
+  /// is asked once. Writes where the items of each index begin and the last of them end.
+  template <class Mode, class IndexOf>
+  void run(const Mode& mode, const IndexOf& index_of, std::int64_t* offsets) {
+    mode.for_each(cut_.num_chunks, [&](std::int64_t c) { count(c, index_of); });
+    offsets[num_results_] = place_groups(offsets);
+    mode.for_each(cut_.num_chunks, [&](std::int64_t c) { write_by_group(c); });
+    if (cut_.shift == 0) return;
+    // The indices have been read, so their array takes the positions of the final order.
+    const auto sort_one = [&](std::int64_t g) { sort_group(g, offsets); };
+    if (n_ < index_groups::least_chunk - num_results_) {
+      for (std::int64_t g = 0; g < cut_.num_groups; ++g) sort_one(g);
+    } else {
+      mode.for_each(cut_.num_groups, sort_one);
+    }
+    bins_.swap(positions_);
+  }
+
+  std::unique_ptr<Word[]> positions() { return std::move(positions_); }
+
+ private:
+  std::int64_t end_of(std::int64_t c) const { return detail::smaller(n_, (c + 1) * cut_.chunk); }
+  std::int64_t* counts_of(std::int64_t c) { return counts_.get() + c * cut_.num_groups; }
+
+  template <class IndexOf>
+  void count(std::int64_t c, const IndexOf& index_of) {
+    std::int64_t* const counts = counts_of(c);
+    for (std::int64_t g = 0; g < cut_.num_groups; ++g) counts[g] = 0;
+    for (std::int64_t j = c * cut_.chunk; j < end_of(c); ++j) {
+      const std::int64_t bin = index_of(j);
+      bins_[at(j)] = static_cast<Word>(bin);
+      if (bin < num_results_) ++counts[bin >> cut_.shift];
+    }
+  }
+
+  // Makes of the counts where each chunk writes its items of each group. Notes where the groups
+  // begin in `offsets`, at their first index; returns the number of items that are not left out.
+  std::int64_t place_groups(std::int64_t* offsets) {
+    std::int64_t next = 0;
+    for (std::int64_t g = 0; g < cut_.num_groups; ++g) {
+      offsets[g << cut_.shift] = next;
+      for (std::int64_t c = 0; c < cut_.num_chunks; ++c) {
+        const std::int64_t count = counts_of(c)[g];
+        counts_of(c)[g] = next;
+        next += count;
+      }
+    }
+    return next;
+  }
+
+  void write_by_group(std::int64_t c) {
+    std::int64_t* const next = counts_of(c);
+    for (std::int64_t j = c * cut_.chunk; j < end_of(c); ++j) {
+      const auto bin = static_cast<std::int64_t>(bins_[at(j)]);
+      if (bin >= num_results_) continue;
+      const std::size_t to = at(next[bin >> cut_.shift]++);
+      positions_[to] = static_cast<Word>(j);
+      if (cut_.shift != 0) bins_by_group_[to] = static_cast<Word>(bin);
+    }
+  }
+
+  void sort_group(std::int64_t g, std::int64_t* offsets) {
+    const std::int64_t first_bin = g << cut_.shift;
+    const std::int64_t bins =
+        detail::smaller(num_results_ - first_bin, std::int64_t{1} << cut_.shift);
+    const std::int64_t begin = offsets[first_bin];
+    // Where the last chunk would write the next item.
+    const std::int64_t end = counts_of(cut_.num_chunks - 1)[g];
+    std::int64_t* const next = offsets + first_bin;
+    const auto bin_of = [&](std::int64_t k) {
+      return static_cast<std::int64_t>(bins_by_group_[at(k)]) - first_bin;
+    };
+    for (std::int64_t b = 0; b < bins; ++b) next[b] = 0;
+    for (std::int64_t k = begin; k < end; ++k) ++next[bin_of(k)];
+    std::int64_t sum = begin;
+    for (std::int64_t b = 0; b < bins; ++b) sum += std::exchange(next[b], sum);
+    for (std::int64_t k = begin; k < end; ++k) bins_[at(next[bin_of(k)]++)] = positions_[at(k)];
+    // Each place is the end of its index now.
+    for (std::int64_t b = bins - 1; b > 0; --b) next[b] = next[b - 1];
+    next[0] = begin;
+  }
+
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  std::int64_t n_;
+  std::int64_t num_results_;
+  index_groups cut_;
+  std::unique_ptr<Word[]> bins_;
+  std::unique_ptr<Word[]> positions_;
+  std::unique_ptr<Word[]> bins_by_group_;
+  std::unique_ptr<std::int64_t[]> counts_;
+};
+
+/// The items of one call in the order of their indices: memory that lives until they are folded.
+template <class Mode>
+class index_order {
+ public:
+  /// Sorts as index_sort does, on as many threads as an executor has.
+  template <class IndexOf>
+  void sort(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of) {
+    constexpr std::int64_t most = (std::numeric_limits<std::uint32_t>::max)();
+    offsets_ = host::room_for<std::int64_t>(static_cast<std::uint64_t>(num_results) + 1);
+    if (n <= most && num_results <= most) {
+      narrow_ = sorted<std::uint32_t>(n, num_results, threads, index_of);
+    } else {
+      wide_ = sorted<std::uint64_t>(n, num_results, threads, index_of);
+    }
+  }
+
+  positions_of_either_width positions() const { return {narrow_.get(), wide_.get()}; }
+  const std::int64_t* offsets() const { return offsets_.get(); }
+
+ private:
+  template <class Word, class IndexOf>
+  std::unique_ptr<Word[]> sorted(std::int64_t n, std::int64_t num_results, int threads,
+                                 const IndexOf& index_of) {
+    index_sort<Word> sort(n, num_results, threads);
+    // The threads of the executor, whose own arena stays with it.
+    const Mode all;
+    sort.run(threads == all.threads() ? all : Mode(threads), index_of, offsets_.get());
+    return sort.positions();
+  }
+
+  std::unique_ptr<std::int64_t[]> offsets_;
+  std::unique_ptr<std::uint32_t[]> narrow_;
+  std::unique_ptr<std::uint64_t[]> wide_;
+};
+
+}  // namespace tilefold::detail::host
