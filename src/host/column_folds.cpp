@@ -82,13 +82,16 @@ class column_loops {
 
   static constexpr std::int64_t lanes = hn::MaxLanes(tag());
   static constexpr int run = simd_columns::rows_of_run;
+  // Of longer rows a whole run would not stay in the first-level cache until it is read; there the
+  // hardware prefetches well by itself (docs/host.md).
+  static constexpr std::int64_t most_columns_ahead = 2048 / sizeof(Raw);
 
  public:
   static void fold_rows(const void* const* rows, const std::uintptr_t* later, std::int64_t n,
                         std::int64_t width, void* result) {
     stored* const to = static_cast<stored*>(result);
     if (n == run) {
-      fold(width, to, whole_run{rows, later});
+      fold(width, to, whole_run{rows, width <= most_columns_ahead ? later : nullptr});
     } else {
       fold(width, to, part_of_run{rows, n});
     }
@@ -150,10 +153,11 @@ class column_loops {
 
   struct whole_run {
     const void* const* rows;
-    const std::uintptr_t* later;
+    const std::uintptr_t* later;  // or null
 
     // A line of each row at a time. May point past an array, harmlessly.
     HWY_INLINE void prefetch(std::int64_t c) const {
+      if (later == nullptr) return;
       constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(Raw));
       const std::int64_t at = c * static_cast<std::int64_t>(sizeof(Raw));
       if (bytes < 64 && at % 64 != 0) return;
@@ -224,6 +228,17 @@ simd_columns wide_sums() {
   return result_loops<Raw, hwy::MakeWide<Raw>, plus, widening, wide_result, plus>();
 }
 
+struct widening_of_small {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<hwy::MakeNarrow<hn::TFromD<D>>, D>(), v));
+  }
+};
+template <class Raw, class Wide>
+simd_columns wide_products() {
+  return loops<Raw, Wide, multiplies, widening_of_small>();
+}
+
 /// Two lanes a column.
 template <class Real>
 struct pair_columns {
@@ -238,8 +253,7 @@ struct pair_columns {
   }
 };
 template <class Real>
-simd_columns pair_sums(simd_op op) {
-  if (op != simd_op::plus) return {};
+simd_columns pair_sums() {
   return {pair_columns<Real>::fold_rows, pair_columns<Real>::join};
 }
 
@@ -275,8 +289,9 @@ struct some_bits {
     return lane != 0 ? 1 : 0;
   }
 };
+template <class Result = std::uint8_t>
 struct no_bits {
-  using type = std::uint8_t;
+  using type = Result;
   template <class Lane>
   static type of(Lane lane) {
     return lane == 0 ? 1 : 0;
@@ -291,7 +306,7 @@ simd_columns questions(simd_op op) {
     case simd_op::any:
       return result_loops<lane, lane, bit_or, telling_bits<Mask>, some_bits, bit_or>();
     case simd_op::all:
-      return result_loops<lane, lane, bit_or, zero_bits<Mask>, no_bits, bit_and>();
+      return result_loops<lane, lane, bit_or, zero_bits<Mask>, no_bits<>, bit_and>();
     default:
       return result_loops<lane, lane, plus, one_unless_zero<Mask>, wide_result, plus>();
   }
@@ -309,6 +324,12 @@ simd_columns questions_of_bytes(simd_op op) {
   if (op == simd_op::any) return loops<byte, byte, maximum, as_they_are, byte_truth>();
   if (op == simd_op::all) return loops<byte, byte, minimum, as_they_are, byte_truth>();
   return questions<byte{0xff}>(op);
+}
+
+/// Products of bytes as 1 or, if they are 0, 0.
+simd_columns products_of_truths() {
+  using byte = std::uint8_t;
+  return result_loops<byte, byte, bit_or, zero_bits<byte{0xff}>, no_bits<std::uint64_t>, bit_and>();
 }
 
 simd_columns question_columns(simd_op op, simd_type value) {
@@ -400,9 +421,10 @@ simd_columns same_type_columns(simd_op op, simd_type type) {
     case simd_type::float64:
       return adds ? arithmetic<double, double>(op) : float_selection<std::int64_t, 52>(op);
     case simd_type::complex64:
-      return pair_sums<float>(op);
+      if (op == simd_op::multiplies) return loops<double, double, multiplies_pairs>();
+      return op == simd_op::plus ? pair_sums<float>() : simd_columns{};
     case simd_type::complex128:
-      return pair_sums<double>(op);
+      return op == simd_op::plus ? pair_sums<double>() : simd_columns{};
     default:
       return {};
   }
@@ -431,6 +453,13 @@ simd_columns widening_columns(simd_op op, simd_type value, simd_type accumulator
       if (value == type::uint8) return wide_sums<std::uint8_t>();
       if (value == type::int16) return wide_sums<std::int16_t>();
       if (value == type::uint16) return wide_sums<std::uint16_t>();
+    }
+    if (op == simd_op::multiplies) {
+      if (value == type::boolean || value == type::truth) return products_of_truths();
+      if (value == type::int8) return wide_products<std::int8_t, std::int64_t>();
+      if (value == type::uint8) return wide_products<std::uint8_t, std::uint64_t>();
+      if (value == type::int16) return wide_products<std::int16_t, std::int64_t>();
+      if (value == type::uint16) return wide_products<std::uint16_t, std::uint64_t>();
     }
     if (value == type::int32) return arithmetic<std::int32_t, std::int64_t, widening>(op);
     if (value == type::uint32) return arithmetic<std::uint32_t, std::uint64_t, widening>(op);

@@ -147,22 +147,17 @@ void extremes() {
 }
 
 TEST(ColumnFolds, Sums) { sums_or_products<plus, r::plus>(); }
-TEST(ColumnFolds, Products) { sums_or_products<multiplies, r::multiplies>(); }
+TEST(ColumnFolds, Products) {
+  sums_or_products<multiplies, r::multiplies>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::int8_t, std::int64_t>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::uint8_t, std::uint64_t>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::int16_t, std::int64_t>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::uint16_t, std::uint64_t>();
+}
 TEST(ColumnFolds, Minima) { extremes<minimum, r::minimum>(); }
 TEST(ColumnFolds, Maxima) { extremes<maximum, r::maximum>(); }
 TEST(ColumnFolds, MinimaOfNumbers) { extremes<minimum_number, r::minimum_number>(); }
 TEST(ColumnFolds, MaximaOfNumbers) { extremes<maximum_number, r::maximum_number>(); }
-
-// Of the parts of complex numbers, apart.
-template <class Real>
-std::complex<Real> sum_of_parts(const std::vector<std::complex<Real>>& items) {
-  std::vector<Real> real, imaginary;
-  for (const auto& item : items) {
-    real.push_back(item.real());
-    imaginary.push_back(item.imag());
-  }
-  return {r::fold<Real>(r::plus{}, real), r::fold<Real>(r::plus{}, imaginary)};
-}
 
 // Reals of a pattern, two by two.
 template <class Real>
@@ -173,8 +168,8 @@ std::vector<std::complex<Real>> complex_items(pattern p, std::int64_t n) {
   return items;
 }
 
-template <class Real>
-void complex_sums() {
+template <class Op, class Reference, class Real>
+void complex_folds() {
   using item = std::complex<Real>;
   for (const pattern p : patterns_of<Real>()) {
     for (const shape s : shapes) {
@@ -186,7 +181,7 @@ void complex_sums() {
         for (std::int64_t i = 0; i < n; ++i) {
           some.push_back(items[static_cast<std::size_t>(begin + i * step)]);
         }
-        return sum_of_parts(some);
+        return r::fold<item>(Reference{}, some);
       };
       const auto size = static_cast<std::int64_t>(items.size());
       for_each_target([&] {
@@ -194,12 +189,12 @@ void complex_sums() {
           const host_executor exec(threads);
           const test_view in{first, view_layout{{s.rows, s.width}, {s.width, 1}}};
           std::vector<item> out(static_cast<std::size_t>(s.width));
-          axis_reduce(exec, in, test_view{out.data(), right_layout({s.width})}, axes{0}, plus{});
+          axis_reduce(exec, in, test_view{out.data(), right_layout({s.width})}, axes{0}, Op{});
           for (std::int64_t c = 0; c < s.width; c += s.width < 200 ? 1 : 37) {
             ASSERT_TRUE(same_bits(out[static_cast<std::size_t>(c)], expected(c, s.rows, s.width)))
                 << name_of(p) << ", " << s.rows << " x " << s.width << ", column " << c;
           }
-          ASSERT_TRUE(same_bits(reduce(exec, first, first + size, plus{}), expected(0, size, 1)))
+          ASSERT_TRUE(same_bits(reduce(exec, first, first + size, Op{}), expected(0, size, 1)))
               << name_of(p) << ", " << size << " in a row, " << threads << " threads";
         }
       });
@@ -208,8 +203,16 @@ void complex_sums() {
 }
 
 TEST(ColumnFolds, SumsOfComplexNumbers) {
-  complex_sums<float>();
-  complex_sums<double>();
+  complex_folds<plus, r::plus, float>();
+  complex_folds<plus, r::plus, double>();
+}
+TEST(ColumnFolds, ProductsOfComplexNumbers) {
+  constexpr auto type = host::simd_type::complex64;
+  ASSERT_NE(host::find_simd_columns(host::simd_op::multiplies, type, type).join, nullptr);
+  ASSERT_NE(host::find_simd_fold(host::simd_op::multiplies, type, type), nullptr)
+      << "this would test another way";
+  complex_folds<multiplies, r::multiplies, float>();
+  complex_folds<multiplies, r::multiplies, double>();
 }
 
 // Whether items are true: not 0, or a NaN.

@@ -108,36 +108,6 @@ template <knows_array It, class Reducer>
 inline constexpr simd_key columns_key<source<It>, Reducer> =
     range_key_of<typename of_stored<Reducer>::type, const std::iter_value_t<It>*>;
 
-/// Where the items of an iterator stand in memory, and what to ask for their folds.
-struct column_array {
-  const std::byte* items = nullptr;
-  std::int64_t item_bytes = 0;
-  simd_key key;
-
-  const void* at(std::int64_t offset) const { return items + offset * item_bytes; }
-
-  /// As a number, for it may be past the array.
-  std::uintptr_t address_of(std::int64_t offset) const {
-    return reinterpret_cast<std::uintptr_t>(items) +
-           static_cast<std::uintptr_t>(offset * item_bytes);
-  }
-
-  /// Without a key if `Key` is no use.
-  template <simd_key Key, class It>
-  static column_array of(const It& it) {
-    if constexpr (!worth_asking(Key)) {
-      return {};
-    } else if constexpr (knows_array<It>) {
-      return {static_cast<const std::byte*>(it.array()),
-              host::bytes_of(it.array_type()),
-              {it.array_op(Key.op), it.array_type(), Key.accumulator}};
-    } else {
-      return {reinterpret_cast<const std::byte*>(std::to_address(it)),
-              static_cast<std::int64_t>(sizeof(std::iter_value_t<It>)), Key};
-    }
-  }
-};
-
 /// The vector folds of `Mode` for columns, and for places in them; none where the mode has none.
 template <class Mode>
 simd_columns simd_columns_of(simd_key key) {
@@ -166,8 +136,8 @@ class column_fold {
       : elements_(elements),
         rows_(rows),
         reducer_(reducer),
-        array_(column_array::of<columns_key<Source, Reducer>>(
-            elements.template iterator<0>(elements))),
+        array_(
+            item_array::of<columns_key<Source, Reducer>>(elements.template iterator<0>(elements))),
         simd_(host::simd_columns_of<Mode>(array_.key)),
         waiting_of_task_((tree::floor_log2(room.rows / run + 1) + 1) * room.width),
         waiting_(room.tasks * waiting_of_task_) {}
@@ -342,7 +312,7 @@ class column_fold {
   const Source& elements_;
   const strided_axes& rows_;
   const Reducer& reducer_;
-  column_array array_;
+  item_array array_;
   simd_columns simd_;
   std::int64_t waiting_of_task_;
   value_memory<accumulator> waiting_;
@@ -389,8 +359,7 @@ class place_column_fold {
                     const Reducer& reducer, const column_room& room)
       : rows_(rows),
         otherwise_(mode, elements, rows, reducer, room),
-        array_(
-            column_array::of<place_key<Source, Reducer>>(elements.template iterator<1>(elements))),
+        array_(item_array::of<place_key<Source, Reducer>>(elements.template iterator<1>(elements))),
         places_(host::simd_places_of<Mode>(array_.key)),
         width_(room.width),
         found_(room.tasks * 2 * room.width) {}
@@ -427,7 +396,7 @@ class place_column_fold {
 
   const strided_axes& rows_;
   column_fold<Source, Reducer> otherwise_;
-  column_array array_;
+  item_array array_;
   simd_places places_;
   std::int64_t width_;
   value_memory<key> found_;
@@ -622,7 +591,7 @@ struct column_tasks {
   // What is worth a task (docs/host.md).
   static constexpr std::int64_t task_bytes = std::int64_t{1} << 17;
   // Enough for every thread to find work to the end; the values of each are written and read again.
-  static constexpr std::int64_t tasks_per_thread = 64;
+  static constexpr std::int64_t tasks_per_thread = 8;
 };
 
 /// Calls keep(i, fold of tree i) for every tree of a forest that has_neighbours().
