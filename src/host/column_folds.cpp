@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/host/simd.hpp>
+#include <tilefold/reducers/moments.hpp>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/host/column_folds.cpp"
@@ -478,6 +479,162 @@ simd_columns find_columns(simd_op op, simd_type value, simd_type accumulator) {
                               : widening_columns(op, value, accumulator);
 }
 
+/// What a variance keeps of columns of Raw items, which Convert makes doubles.
+template <class Raw, class Convert>
+class deviation_loops {
+  using tag = hn::ScalableTag<double>;
+  using raw_tag = hn::Rebind<Raw, tag>;
+  using vector = hn::Vec<tag>;
+
+  static constexpr std::int64_t lanes = hn::MaxLanes(tag());
+  static constexpr int run = simd_columns::rows_of_run;
+
+  struct node {
+    vector sum;
+    vector deviations;
+  };
+
+ public:
+  static void fold_rows(const void* const* rows, std::int64_t n, std::int64_t width, double* to) {
+    std::int64_t c = 0;
+    for (; c + lanes <= width; c += lanes) {
+      const auto item = [rows, c](std::int64_t r) HWY_ATTR {
+        return hn::LoadU(raw_tag(), static_cast<const Raw*>(rows[r]) + c);
+      };
+      store(n == run ? whole_run<simd_columns::levels_of_run>(item, 0) : part_of_run(item, n), to,
+            width, c, lanes);
+    }
+    if (c == width) return;
+    const auto item = [rows, c, width](std::int64_t r) HWY_ATTR {
+      return load_first(raw_tag(), static_cast<const Raw*>(rows[r]) + c, width - c);
+    };
+    store(part_of_run(item, n), to, width, c, width - c);
+  }
+
+  static void join(const double* left, std::int64_t left_rows, const double* right,
+                   std::int64_t right_rows, std::int64_t width, double* to) {
+    const node_gap gap =
+        detail::gap_between(static_cast<double>(left_rows), static_cast<double>(right_rows));
+    for (std::int64_t c = 0; c < width; c += lanes) {
+      const std::int64_t n = width - c < lanes ? width - c : lanes;
+      store(joined(loaded(left, width, c, n), loaded(right, width, c, n), gap), to, width, c, n);
+    }
+  }
+
+ private:
+  HWY_INLINE static node loaded(const double* from, std::int64_t width, std::int64_t c,
+                                std::int64_t n) {
+    const tag d;
+    if (n == lanes) return {hn::LoadU(d, from + c), hn::LoadU(d, from + width + c)};
+    return {load_first(d, from + c, n), load_first(d, from + width + c, n)};
+  }
+  HWY_INLINE static void store(const node& v, double* to, std::int64_t width, std::int64_t c,
+                               std::int64_t n) {
+    const tag d;
+    if (n == lanes) {
+      hn::StoreU(v.sum, d, to + c);
+      hn::StoreU(v.deviations, d, to + width + c);
+    } else {
+      store_first(d, v.sum, to + c, n);
+      store_first(d, v.deviations, to + width + c, n);
+    }
+  }
+
+  HWY_INLINE static node joined(const node& a, const node& b, const node_gap& gap) {
+    const tag d;
+    const vector distance = gap.even ? hn::Sub(b.sum, a.sum)
+                                     : hn::Sub(hn::Div(b.sum, hn::Set(d, gap.right_count)),
+                                               hn::Div(a.sum, hn::Set(d, gap.left_count)));
+    const vector between = hn::Mul(hn::Mul(distance, hn::Set(d, gap.weight)), distance);
+    return {hn::Add(a.sum, b.sum), hn::Add(hn::Add(a.deviations, b.deviations), between)};
+  }
+
+  template <class Item>
+  HWY_INLINE static node leaf(const Item& item, std::int64_t r) {
+    const vector x = Convert::convert(tag(), item(r));
+    return {x, hn::Sub(x, x)};
+  }
+  template <int Level, class Item>
+  HWY_INLINE static node whole_run(const Item& item, std::int64_t first) {
+    if constexpr (Level == 0) {
+      return leaf(item, first);
+    } else {
+      constexpr int half = 1 << (Level - 1);
+      const node left = whole_run<Level - 1>(item, first);
+      return joined(left, whole_run<Level - 1>(item, first + half),
+                    detail::gap_between(half, half));
+    }
+  }
+  template <class Item>
+  HWY_INLINE static node part_of_run(const Item& item, std::int64_t n) {
+    node v[run];
+    double rows[run];
+    for (std::int64_t r = 0; r < n; ++r) {
+      v[r] = leaf(item, r);
+      rows[r] = 1.0;
+    }
+    for (std::int64_t count = n; count > 1; count = (count + 1) / 2) {
+      for (std::int64_t i = 0; i < count / 2; ++i) {
+        v[i] = joined(v[2 * i], v[2 * i + 1], detail::gap_between(rows[2 * i], rows[2 * i + 1]));
+        rows[i] = rows[2 * i] + rows[2 * i + 1];
+      }
+      if (count % 2 != 0) {
+        v[count / 2] = v[count - 1];
+        rows[count / 2] = rows[count - 1];
+      }
+    }
+    return v[0];
+  }
+};
+
+struct truth_to_double {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    const hn::Rebind<std::uint8_t, D> bytes;
+    return integer_to_double::convert(d, hn::Min(v, hn::Set(bytes, std::uint8_t{1})));
+  }
+};
+
+template <class Raw, class Convert = integer_to_double>
+simd_deviations deviations_by() {
+  using loops = deviation_loops<Raw, Convert>;
+  return {loops::fold_rows, loops::join};
+}
+
+simd_deviations find_deviations(simd_type value) {
+  switch (value) {
+    case simd_type::boolean:
+    case simd_type::truth:
+      return deviations_by<std::uint8_t, truth_to_double>();
+    case simd_type::int8:
+      return deviations_by<std::int8_t>();
+    case simd_type::uint8:
+      return deviations_by<std::uint8_t>();
+    case simd_type::int16:
+      return deviations_by<std::int16_t>();
+    case simd_type::uint16:
+      return deviations_by<std::uint16_t>();
+    case simd_type::int32:
+      return deviations_by<std::int32_t>();
+    case simd_type::uint32:
+      return deviations_by<std::uint32_t>();
+    case simd_type::int64:
+      return deviations_by<std::int64_t>();
+    case simd_type::uint64:
+      return deviations_by<std::uint64_t>();
+    case simd_type::float16:
+      return deviations_by<std::uint16_t, narrow_to_double<float16_to_float>>();
+    case simd_type::brain16:
+      return deviations_by<std::uint16_t, narrow_to_double<brain16_to_float>>();
+    case simd_type::float32:
+      return deviations_by<float, widening>();
+    case simd_type::float64:
+      return deviations_by<double, no_conversion>();
+    default:
+      return {};
+  }
+}
+
 /// Where the item stands that counts, of Raw items as keys: Op is minimum or maximum.
 template <class Op, class Keys, class Raw, class Int>
 class place_loops {
@@ -634,6 +791,7 @@ simd_places find_places(simd_op op, simd_type value, simd_type key) {
 #else
 
 simd_columns find_columns(simd_op, simd_type, simd_type) { return {}; }
+simd_deviations find_deviations(simd_type) { return {}; }
 simd_places find_places(simd_op, simd_type, simd_type) { return nullptr; }
 
 #endif  // TILEFOLD_SIMD_TARGET
@@ -646,10 +804,15 @@ HWY_AFTER_NAMESPACE();
 namespace tilefold::detail::host {
 
 HWY_EXPORT(find_columns);
+HWY_EXPORT(find_deviations);
 HWY_EXPORT(find_places);
 
 simd_columns find_simd_columns(simd_op op, simd_type value, simd_type accumulator) {
   return HWY_DYNAMIC_DISPATCH(find_columns)(op, value, accumulator);
+}
+
+simd_deviations find_simd_deviations(simd_type value) {
+  return HWY_DYNAMIC_DISPATCH(find_deviations)(value);
 }
 
 simd_places find_simd_places(simd_op op, simd_type value, simd_type key) {

@@ -350,34 +350,6 @@ void fold_counted_squares(const void* first, const void*, std::int64_t n, void* 
   std::memcpy(result, &value, sizeof value);
 }
 
-struct integer_to_double {
-  template <class D, class V>
-  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
-    using item = hn::TFromV<V>;
-    if constexpr (sizeof(item) == 8) {
-      return hn::ConvertTo(d, v);
-    } else if constexpr (sizeof(item) < 4) {
-      return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
-    } else if constexpr (std::is_signed_v<item>) {
-      return hn::PromoteTo(d, v);
-    } else {
-      // The bits of 2^52 + v, which a subtraction makes exact.
-      const auto wide = hn::PromoteTo(hn::Rebind<std::uint64_t, D>(), v);
-      const auto bias = hn::Set(d, 0x1p52);
-      return hn::Sub(hn::BitCast(d, hn::Or(wide, hn::BitCast(hn::RebindToUnsigned<D>(), bias))),
-                     bias);
-    }
-  }
-};
-
-template <class ToFloat>
-struct narrow_to_double {
-  template <class D, class V>
-  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
-    return hn::PromoteTo(d, ToFloat::convert(hn::Rebind<float, D>(), v));
-  }
-};
-
 template <class T, class Conversion = integer_to_double>
 void counted_sum(const void* first, const void*, std::int64_t n, void* result) {
   double value[2] = {static_cast<double>(n), 0.0};

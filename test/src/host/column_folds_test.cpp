@@ -317,6 +317,65 @@ TEST(ColumnFolds, Means) {
   means<std::int16_t>();
 }
 
+// What a variance keeps, and joins: of as many items, a power of two, by the distance of their
+// sums, else by that of their means.
+struct moments {
+  double count;
+  double sum;
+  double deviations;
+};
+moments joined(const moments& a, const moments& b) {
+  const bool even = a.count == b.count && std::exp2(std::floor(std::log2(a.count))) == a.count;
+  const double distance =
+      even ? r::rounded(b.sum - a.sum)
+           : r::rounded(r::rounded(b.sum / b.count) - r::rounded(a.sum / a.count));
+  const double share = r::rounded(b.count / (a.count + b.count));
+  const double weight = even ? 0.5 / a.count : r::rounded(a.count * share);
+  const double between = r::rounded(r::rounded(distance * weight) * distance);
+  return {a.count + b.count, r::rounded(a.sum + b.sum),
+          r::rounded(r::rounded(a.deviations + b.deviations) + between)};
+}
+
+template <class T>
+void variances() {
+  ASSERT_NE(host::find_simd_deviations(host::simd_type_of<T>()).join, nullptr)
+      << "this would test another way";
+  for_each_column<T, double>(
+      [](const host_executor& exec, const auto& in, const auto& out) {
+        axis_reduce(exec, in, out, 0, reducers::variance(divisor::population));
+      },
+      [](double got, const std::vector<T>& column) {
+        std::vector<moments> items;
+        bool all_finite = true;
+        for (const T& item : column) {
+          const auto x = detail::convert<double>(item);
+          items.push_back({1.0, x, x - x});
+          all_finite = all_finite && std::isfinite(x);
+        }
+        const moments all = neighbour_tree(joined, std::move(items));
+        if (all_finite && !std::isfinite(all.sum)) {
+          // Beyond the range of doubles: as one array, without the library's vectors.
+          const basic_host_executor<host::serial> plain;
+          return same_bits(got, reduce(plain, column.begin(), column.end(),
+                                       reducers::variance(divisor::population)));
+        }
+        return same_bits(got, r::with_one_nan(all.deviations / all.count));
+      });
+}
+
+TEST(ColumnFolds, Variances) {
+  variances<std::int8_t>();
+  variances<std::uint16_t>();
+  variances<std::int32_t>();
+  variances<std::uint32_t>();
+  variances<std::int64_t>();
+  variances<std::uint64_t>();
+  variances<half>();
+  variances<bfloat16>();
+  variances<float>();
+  variances<double>();
+}
+
 // The first of equal items, of which -0 is less than +0; a NaN before all others, or after them.
 template <class Reducer, class T>
 void places(bool largest, bool nan_counts) {

@@ -132,6 +132,18 @@ struct simd_columns {
 };
 simd_columns find_simd_columns(simd_op op, simd_type value, simd_type accumulator);
 
+/// Folds of what a variance keeps of columns that stand side by side. A node's sums stand together,
+/// one a column, and the squared deviations behind them. Null if there are none.
+struct simd_deviations {
+  /// `node` becomes that of n rows, 1 <= n <= simd_columns::rows_of_run.
+  void (*fold_rows)(const void* const* rows, std::int64_t n, std::int64_t width,
+                    double* node) = nullptr;
+  /// `to` becomes the node of `left` and `right`, of so many rows each; it may be `right`.
+  void (*join)(const double* left, std::int64_t left_rows, const double* right,
+               std::int64_t right_rows, std::int64_t width, double* to) = nullptr;
+};
+simd_deviations find_simd_deviations(simd_type value);
+
 /// Goes down n rows, the first of which has the number `first`: an item c whose key comes before
 /// keys[c] takes its place, and its row's number becomes places[c]. Keys are those of `ranking`
 /// (reducers/arg.hpp), places integers of the same size. Null if there is none.

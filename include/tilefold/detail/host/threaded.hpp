@@ -190,10 +190,11 @@ class threaded {
 
   static constexpr bool has_vector_folds = true;
 
-  /// Vector folds of columns and of places in them, if there are some.
+  /// Vector folds of columns, and of deviations and places in them, if there are some.
   static simd_columns columns_of(simd_key key) {
     return find_simd_columns(key.op, key.value, key.accumulator);
   }
+  static simd_deviations deviations_of(simd_key key) { return find_simd_deviations(key.value); }
   static simd_places places_of(simd_key key) {
     return find_simd_places(key.op, key.value, key.accumulator);
   }
