@@ -55,7 +55,7 @@ def test_every_operation_of_every_dtype_along_every_axis(dtype, op, seed):
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 def test_columns_that_stand_side_by_side(dtype, seed):
     """Around the lanes of a vector, runs of 8 rows and the tasks of two threads."""
-    for op in ("sum", "min", "max", "arg_min", "arg_max", "any", "all", "count_nonzero"):
+    for op in ("sum", "product", "min", "max", "arg_min", "arg_max", "any", "all", "count_nonzero"):
         if dtype not in oracle.TABLE[op][0]:
             continue
         for rows, columns in ((1, 3), (7, 16), (8, 64), (9, 33), (300, 65), (2500, 70)):
@@ -64,10 +64,33 @@ def test_columns_that_stand_side_by_side(dtype, seed):
                 rare = np.random.default_rng(seed).random(x.shape) * rows < 0.5
                 x[rare] = 0
                 x[:, ::2] *= rare[:, ::2]
+            if dtype == "?" and op == "product":
+                x = np.random.default_rng(seed).random(x.shape) * rows >= 0.5
             if dtype == "?":  # any byte but 0 is true
                 x = (x.view("u1") * np.uint8(3)).view("?")
             got, expected = tilefold.reduce(x, op, 0), reference(op, x.view("u1") != 0 if dtype == "?" else x, 0, False)
             assert same_bits(got, expected), (op, rows, columns)
+
+
+@pytest.mark.parametrize("seed", oracle.SEEDS)
+@pytest.mark.parametrize("dtype", oracle.DTYPES)
+def test_rows_around_vectors(dtype, seed):
+    """Items that are found twice, rows that begin anywhere, and enough rows for two threads."""
+    for op in ("product", "min", "max", "arg_min", "arg_max", "any", "all"):
+        if dtype not in oracle.TABLE[op][0]:
+            continue
+        for length in (1, 31, 32, 33, 64, 65, 100, 127, 257, 1100):
+            rows = 3000 if length == 100 else 9
+            rng = np.random.default_rng([seed, length])
+            x = rng.choice(oracle.items_for(op, dtype, 40, seed), (rows, length))
+            if dtype == "?" or op in ("any", "all"):  # the one that decides stands at a place of its own, or nowhere
+                usual = op in ("product", "min", "arg_min", "all")
+                x = np.full((rows, length), usual, x.dtype)
+                x[np.arange(rows // 2), rng.integers(0, length, rows // 2)] = not usual
+            if dtype == "?":  # any byte but 0 is true
+                x = (x.view("u1") * np.uint8(3)).view("?")
+            got, expected = tilefold.reduce(x, op, 1), reference(op, x.view("u1") != 0 if dtype == "?" else x, 1, False)
+            assert same_bits(got, expected), (op, length)
 
 
 def test_the_table_has_every_operation_of_libtilefold():

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
@@ -104,6 +105,34 @@ struct float16_to_float {
     const auto sign = hn::ShiftLeft<16>(hn::Xor(wide, magnitude));
     return hn::BitCast(d, hn::Or(hn::Or(finite, special), sign));
 #endif
+  }
+};
+
+struct integer_to_double {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    using item = hn::TFromV<V>;
+    if constexpr (sizeof(item) == 8) {
+      return hn::ConvertTo(d, v);
+    } else if constexpr (sizeof(item) < 4) {
+      return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+    } else if constexpr (std::is_signed_v<item>) {
+      return hn::PromoteTo(d, v);
+    } else {
+      // The bits of 2^52 + v, which a subtraction makes exact.
+      const auto wide = hn::PromoteTo(hn::Rebind<std::uint64_t, D>(), v);
+      const auto bias = hn::Set(d, 0x1p52);
+      return hn::Sub(hn::BitCast(d, hn::Or(wide, hn::BitCast(hn::RebindToUnsigned<D>(), bias))),
+                     bias);
+    }
+  }
+};
+
+template <class ToFloat>
+struct narrow_to_double {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    return hn::PromoteTo(d, ToFloat::convert(hn::Rebind<float, D>(), v));
   }
 };
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/host/simd.hpp>
+#include <tilefold/reducers/moments.hpp>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/host/column_folds.cpp"
@@ -82,13 +83,16 @@ class column_loops {
 
   static constexpr std::int64_t lanes = hn::MaxLanes(tag());
   static constexpr int run = simd_columns::rows_of_run;
+  // Of longer rows a whole run would not stay in the first-level cache until it is read; there the
+  // hardware prefetches well by itself (docs/host.md).
+  static constexpr std::int64_t most_columns_ahead = 2048 / sizeof(Raw);
 
  public:
   static void fold_rows(const void* const* rows, const std::uintptr_t* later, std::int64_t n,
                         std::int64_t width, void* result) {
     stored* const to = static_cast<stored*>(result);
     if (n == run) {
-      fold(width, to, whole_run{rows, later});
+      fold(width, to, whole_run{rows, width <= most_columns_ahead ? later : nullptr});
     } else {
       fold(width, to, part_of_run{rows, n});
     }
@@ -150,10 +154,11 @@ class column_loops {
 
   struct whole_run {
     const void* const* rows;
-    const std::uintptr_t* later;
+    const std::uintptr_t* later;  // or null
 
     // A line of each row at a time. May point past an array, harmlessly.
     HWY_INLINE void prefetch(std::int64_t c) const {
+      if (later == nullptr) return;
       constexpr std::int64_t bytes = lanes * static_cast<std::int64_t>(sizeof(Raw));
       const std::int64_t at = c * static_cast<std::int64_t>(sizeof(Raw));
       if (bytes < 64 && at % 64 != 0) return;
@@ -224,6 +229,17 @@ simd_columns wide_sums() {
   return result_loops<Raw, hwy::MakeWide<Raw>, plus, widening, wide_result, plus>();
 }
 
+struct widening_of_small {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<hwy::MakeNarrow<hn::TFromD<D>>, D>(), v));
+  }
+};
+template <class Raw, class Wide>
+simd_columns wide_products() {
+  return loops<Raw, Wide, multiplies, widening_of_small>();
+}
+
 /// Two lanes a column.
 template <class Real>
 struct pair_columns {
@@ -238,8 +254,7 @@ struct pair_columns {
   }
 };
 template <class Real>
-simd_columns pair_sums(simd_op op) {
-  if (op != simd_op::plus) return {};
+simd_columns pair_sums() {
   return {pair_columns<Real>::fold_rows, pair_columns<Real>::join};
 }
 
@@ -275,8 +290,9 @@ struct some_bits {
     return lane != 0 ? 1 : 0;
   }
 };
+template <class Result = std::uint8_t>
 struct no_bits {
-  using type = std::uint8_t;
+  using type = Result;
   template <class Lane>
   static type of(Lane lane) {
     return lane == 0 ? 1 : 0;
@@ -291,7 +307,7 @@ simd_columns questions(simd_op op) {
     case simd_op::any:
       return result_loops<lane, lane, bit_or, telling_bits<Mask>, some_bits, bit_or>();
     case simd_op::all:
-      return result_loops<lane, lane, bit_or, zero_bits<Mask>, no_bits, bit_and>();
+      return result_loops<lane, lane, bit_or, zero_bits<Mask>, no_bits<>, bit_and>();
     default:
       return result_loops<lane, lane, plus, one_unless_zero<Mask>, wide_result, plus>();
   }
@@ -309,6 +325,12 @@ simd_columns questions_of_bytes(simd_op op) {
   if (op == simd_op::any) return loops<byte, byte, maximum, as_they_are, byte_truth>();
   if (op == simd_op::all) return loops<byte, byte, minimum, as_they_are, byte_truth>();
   return questions<byte{0xff}>(op);
+}
+
+/// Products of bytes as 1 or, if they are 0, 0.
+simd_columns products_of_truths() {
+  using byte = std::uint8_t;
+  return result_loops<byte, byte, bit_or, zero_bits<byte{0xff}>, no_bits<std::uint64_t>, bit_and>();
 }
 
 simd_columns question_columns(simd_op op, simd_type value) {
@@ -400,9 +422,10 @@ simd_columns same_type_columns(simd_op op, simd_type type) {
     case simd_type::float64:
       return adds ? arithmetic<double, double>(op) : float_selection<std::int64_t, 52>(op);
     case simd_type::complex64:
-      return pair_sums<float>(op);
+      if (op == simd_op::multiplies) return loops<double, double, multiplies_pairs>();
+      return op == simd_op::plus ? pair_sums<float>() : simd_columns{};
     case simd_type::complex128:
-      return pair_sums<double>(op);
+      return op == simd_op::plus ? pair_sums<double>() : simd_columns{};
     default:
       return {};
   }
@@ -432,6 +455,13 @@ simd_columns widening_columns(simd_op op, simd_type value, simd_type accumulator
       if (value == type::int16) return wide_sums<std::int16_t>();
       if (value == type::uint16) return wide_sums<std::uint16_t>();
     }
+    if (op == simd_op::multiplies) {
+      if (value == type::boolean || value == type::truth) return products_of_truths();
+      if (value == type::int8) return wide_products<std::int8_t, std::int64_t>();
+      if (value == type::uint8) return wide_products<std::uint8_t, std::uint64_t>();
+      if (value == type::int16) return wide_products<std::int16_t, std::int64_t>();
+      if (value == type::uint16) return wide_products<std::uint16_t, std::uint64_t>();
+    }
     if (value == type::int32) return arithmetic<std::int32_t, std::int64_t, widening>(op);
     if (value == type::uint32) return arithmetic<std::uint32_t, std::uint64_t, widening>(op);
   }
@@ -447,6 +477,162 @@ simd_columns find_columns(simd_op op, simd_type value, simd_type accumulator) {
   }
   return value == accumulator ? same_type_columns(op, value)
                               : widening_columns(op, value, accumulator);
+}
+
+/// What a variance keeps of columns of Raw items, which Convert makes doubles.
+template <class Raw, class Convert>
+class deviation_loops {
+  using tag = hn::ScalableTag<double>;
+  using raw_tag = hn::Rebind<Raw, tag>;
+  using vector = hn::Vec<tag>;
+
+  static constexpr std::int64_t lanes = hn::MaxLanes(tag());
+  static constexpr int run = simd_columns::rows_of_run;
+
+  struct node {
+    vector sum;
+    vector deviations;
+  };
+
+ public:
+  static void fold_rows(const void* const* rows, std::int64_t n, std::int64_t width, double* to) {
+    std::int64_t c = 0;
+    for (; c + lanes <= width; c += lanes) {
+      const auto item = [rows, c](std::int64_t r) HWY_ATTR {
+        return hn::LoadU(raw_tag(), static_cast<const Raw*>(rows[r]) + c);
+      };
+      store(n == run ? whole_run<simd_columns::levels_of_run>(item, 0) : part_of_run(item, n), to,
+            width, c, lanes);
+    }
+    if (c == width) return;
+    const auto item = [rows, c, width](std::int64_t r) HWY_ATTR {
+      return load_first(raw_tag(), static_cast<const Raw*>(rows[r]) + c, width - c);
+    };
+    store(part_of_run(item, n), to, width, c, width - c);
+  }
+
+  static void join(const double* left, std::int64_t left_rows, const double* right,
+                   std::int64_t right_rows, std::int64_t width, double* to) {
+    const node_gap gap =
+        detail::gap_between(static_cast<double>(left_rows), static_cast<double>(right_rows));
+    for (std::int64_t c = 0; c < width; c += lanes) {
+      const std::int64_t n = width - c < lanes ? width - c : lanes;
+      store(joined(loaded(left, width, c, n), loaded(right, width, c, n), gap), to, width, c, n);
+    }
+  }
+
+ private:
+  HWY_INLINE static node loaded(const double* from, std::int64_t width, std::int64_t c,
+                                std::int64_t n) {
+    const tag d;
+    if (n == lanes) return {hn::LoadU(d, from + c), hn::LoadU(d, from + width + c)};
+    return {load_first(d, from + c, n), load_first(d, from + width + c, n)};
+  }
+  HWY_INLINE static void store(const node& v, double* to, std::int64_t width, std::int64_t c,
+                               std::int64_t n) {
+    const tag d;
+    if (n == lanes) {
+      hn::StoreU(v.sum, d, to + c);
+      hn::StoreU(v.deviations, d, to + width + c);
+    } else {
+      store_first(d, v.sum, to + c, n);
+      store_first(d, v.deviations, to + width + c, n);
+    }
+  }
+
+  HWY_INLINE static node joined(const node& a, const node& b, const node_gap& gap) {
+    const tag d;
+    const vector distance = gap.even ? hn::Sub(b.sum, a.sum)
+                                     : hn::Sub(hn::Div(b.sum, hn::Set(d, gap.right_count)),
+                                               hn::Div(a.sum, hn::Set(d, gap.left_count)));
+    const vector between = hn::Mul(hn::Mul(distance, hn::Set(d, gap.weight)), distance);
+    return {hn::Add(a.sum, b.sum), hn::Add(hn::Add(a.deviations, b.deviations), between)};
+  }
+
+  template <class Item>
+  HWY_INLINE static node leaf(const Item& item, std::int64_t r) {
+    const vector x = Convert::convert(tag(), item(r));
+    return {x, hn::Sub(x, x)};
+  }
+  template <int Level, class Item>
+  HWY_INLINE static node whole_run(const Item& item, std::int64_t first) {
+    if constexpr (Level == 0) {
+      return leaf(item, first);
+    } else {
+      constexpr int half = 1 << (Level - 1);
+      const node left = whole_run<Level - 1>(item, first);
+      return joined(left, whole_run<Level - 1>(item, first + half),
+                    detail::gap_between(half, half));
+    }
+  }
+  template <class Item>
+  HWY_INLINE static node part_of_run(const Item& item, std::int64_t n) {
+    node v[run];
+    double rows[run];
+    for (std::int64_t r = 0; r < n; ++r) {
+      v[r] = leaf(item, r);
+      rows[r] = 1.0;
+    }
+    for (std::int64_t count = n; count > 1; count = (count + 1) / 2) {
+      for (std::int64_t i = 0; i < count / 2; ++i) {
+        v[i] = joined(v[2 * i], v[2 * i + 1], detail::gap_between(rows[2 * i], rows[2 * i + 1]));
+        rows[i] = rows[2 * i] + rows[2 * i + 1];
+      }
+      if (count % 2 != 0) {
+        v[count / 2] = v[count - 1];
+        rows[count / 2] = rows[count - 1];
+      }
+    }
+    return v[0];
+  }
+};
+
+struct truth_to_double {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    const hn::Rebind<std::uint8_t, D> bytes;
+    return integer_to_double::convert(d, hn::Min(v, hn::Set(bytes, std::uint8_t{1})));
+  }
+};
+
+template <class Raw, class Convert = integer_to_double>
+simd_deviations deviations_by() {
+  using loops = deviation_loops<Raw, Convert>;
+  return {loops::fold_rows, loops::join};
+}
+
+simd_deviations find_deviations(simd_type value) {
+  switch (value) {
+    case simd_type::boolean:
+    case simd_type::truth:
+      return deviations_by<std::uint8_t, truth_to_double>();
+    case simd_type::int8:
+      return deviations_by<std::int8_t>();
+    case simd_type::uint8:
+      return deviations_by<std::uint8_t>();
+    case simd_type::int16:
+      return deviations_by<std::int16_t>();
+    case simd_type::uint16:
+      return deviations_by<std::uint16_t>();
+    case simd_type::int32:
+      return deviations_by<std::int32_t>();
+    case simd_type::uint32:
+      return deviations_by<std::uint32_t>();
+    case simd_type::int64:
+      return deviations_by<std::int64_t>();
+    case simd_type::uint64:
+      return deviations_by<std::uint64_t>();
+    case simd_type::float16:
+      return deviations_by<std::uint16_t, narrow_to_double<float16_to_float>>();
+    case simd_type::brain16:
+      return deviations_by<std::uint16_t, narrow_to_double<brain16_to_float>>();
+    case simd_type::float32:
+      return deviations_by<float, widening>();
+    case simd_type::float64:
+      return deviations_by<double, no_conversion>();
+    default:
+      return {};
+  }
 }
 
 /// Where the item stands that counts, of Raw items as keys: Op is minimum or maximum.
@@ -605,6 +791,7 @@ simd_places find_places(simd_op op, simd_type value, simd_type key) {
 #else
 
 simd_columns find_columns(simd_op, simd_type, simd_type) { return {}; }
+simd_deviations find_deviations(simd_type) { return {}; }
 simd_places find_places(simd_op, simd_type, simd_type) { return nullptr; }
 
 #endif  // TILEFOLD_SIMD_TARGET
@@ -617,10 +804,15 @@ HWY_AFTER_NAMESPACE();
 namespace tilefold::detail::host {
 
 HWY_EXPORT(find_columns);
+HWY_EXPORT(find_deviations);
 HWY_EXPORT(find_places);
 
 simd_columns find_simd_columns(simd_op op, simd_type value, simd_type accumulator) {
   return HWY_DYNAMIC_DISPATCH(find_columns)(op, value, accumulator);
+}
+
+simd_deviations find_simd_deviations(simd_type value) {
+  return HWY_DYNAMIC_DISPATCH(find_deviations)(value);
 }
 
 simd_places find_simd_places(simd_op op, simd_type value, simd_type key) {

@@ -30,15 +30,6 @@ using bits_tag = hn::RebindToUnsigned<tag>;
 using bits_vector = hn::Vec<bits_tag>;
 inline constexpr std::int64_t lanes = hn::MaxLanes(tag());
 
-/// Narrow floats to float to double.
-template <class ToFloat>
-struct narrow_to_double {
-  template <class V>
-  HWY_INLINE static vector convert(tag d, V v) {
-    return hn::PromoteTo(d, ToFloat::convert(hn::Rebind<float, tag>(), v));
-  }
-};
-
 /// An array's items as doubles.
 template <class T>
 struct doubles_of;

@@ -39,6 +39,24 @@ struct lane_op<multiplies> {
     return hn::Mul(a, b);
   }
 };
+#if HWY_TARGET != HWY_SCALAR
+/// Products of complex numbers of two floats, each a lane of 64 bits: as multiplies makes them.
+struct multiplies_pairs {};
+template <>
+struct lane_op<multiplies_pairs> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    const hn::DFromV<V> d;
+    const hn::Repartition<float, decltype(d)> parts;
+    const auto x = hn::BitCast(parts, a);
+    const auto y = hn::BitCast(parts, b);
+    const auto by_real = hn::Mul(hn::DupEven(x), y);
+    const auto by_imaginary = hn::Mul(hn::DupOdd(x), hn::Reverse2(parts, y));
+    return hn::BitCast(d,
+                       hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary)));
+  }
+};
+#endif
 template <>
 struct lane_op<minimum> {
   template <class V>

@@ -37,6 +37,23 @@ struct integer_result {
   }
 };
 
+/// All lanes of a vector in one.
+template <class Op, class D, class V>
+HWY_INLINE hn::TFromD<D> fold_lanes(D d, V v) {
+  constexpr std::size_t bytes = sizeof(hn::TFromD<D>);
+  if constexpr (sizeof(V) > 16) {
+    const hn::Half<D> half;
+    const auto lower = hn::LowerHalf(half, v);
+    return fold_lanes<Op>(half, lane_op<Op>::apply(lower, hn::UpperHalf(half, v)));
+  } else {
+    v = lane_op<Op>::apply(v, hn::ShiftRightBytes<8>(d, v));
+    if constexpr (bytes <= 4) v = lane_op<Op>::apply(v, hn::ShiftRightBytes<4>(d, v));
+    if constexpr (bytes <= 2) v = lane_op<Op>::apply(v, hn::ShiftRightBytes<2>(d, v));
+    if constexpr (bytes <= 1) v = lane_op<Op>::apply(v, hn::ShiftRightBytes<1>(d, v));
+    return hn::GetLane(v);
+  }
+}
+
 /// One fold: Items says what vector i of the input is, Op combines lanes, Result ends it.
 template <class Items, class Op, class Result>
 class order_free_fold {
@@ -53,7 +70,7 @@ class order_free_fold {
   }
 
   static lane fold(const Items& items, std::int64_t n) {
-    return fold_lanes(fold_vectors(items, n));
+    return fold_lanes<Op>(tag(), fold_vectors(items, n));
   }
 
  private:
@@ -62,32 +79,42 @@ class order_free_fold {
   // Independent chains, so that the latency of one operation does not count.
   static constexpr int chains = 8;
   static constexpr std::int64_t step = Items::step;
+  static constexpr std::int64_t block = chains * step;
 
-  HWY_INLINE static vector combine(vector a, vector b) { return lane_op<Op>::apply(a, b); }
+  // Whether an item may be taken twice. What is left of an array then overlaps what came before it.
+  static constexpr bool counts_twice = std::is_same_v<Op, minimum> || std::is_same_v<Op, maximum>;
+
+  template <class V>
+  HWY_INLINE static V combine(V a, V b) {
+    return lane_op<Op>::apply(a, b);
+  }
 
   HWY_INLINE static vector fold_vectors(const Items& items, std::int64_t n) {
     const vector identity = hn::Set(tag(), op_traits<Op, lane>::identity());
+    if constexpr (counts_twice) {
+      if (n < step) return items.load_some(0, n, identity);
+      if (n < block) {
+        vector v = items.load(n - step);
+        for (std::int64_t i = 0; i < n - step; i += step) v = combine(v, items.load(i));
+        return v;
+      }
+    }
     vector v[chains];
     for (vector& chain : v) chain = identity;
     std::int64_t i = 0;
-    for (; i + chains * step <= n; i += chains * step) {
-      items.template prefetch<chains>(i);
-      for (int k = 0; k < chains; ++k) v[k] = combine(v[k], items.load(i + k * step));
+    for (; counts_twice ? i < n : i + block <= n; i += block) {
+      const std::int64_t at = counts_twice && n - block < i ? n - block : i;
+      items.template prefetch<chains>(at);
+      for (int k = 0; k < chains; ++k) v[k] = combine(v[k], items.load(at + k * step));
     }
-    for (; i + step <= n; i += step) v[0] = combine(v[0], items.load(i));
-    if (i < n) v[1] = combine(v[1], items.load_some(i, n - i, identity));
+    if constexpr (!counts_twice) {
+      for (; i + step <= n; i += step) v[0] = combine(v[0], items.load(i));
+      if (i < n) v[1] = combine(v[1], items.load_some(i, n - i, identity));
+    }
     for (int half = chains / 2; half > 0; half /= 2) {
       for (int k = 0; k < half; ++k) v[k] = combine(v[k], v[k + half]);
     }
     return v[0];
-  }
-
-  HWY_INLINE static lane fold_lanes(vector v) {
-    constexpr std::size_t lanes = hn::MaxLanes(tag());
-    HWY_ALIGN lane values[lanes];
-    hn::Store(v, tag(), values);
-    for (std::size_t k = 1; k < lanes; ++k) values[0] = Op()(values[0], values[k]);
-    return values[0];
   }
 };
 
@@ -133,38 +160,39 @@ class float_fold {
   static lane fold_block(const lane* block, std::int64_t n) {
     const reader array(block, nullptr);
     const floats d;
-    const std::int64_t most = n / (chains * step) * (chains * step);
-    if (most == 0) return Fold::fold({block, nullptr}, n);
+    if (n < chains * step) return Fold::fold({block, nullptr}, n);
     vector v[chains];
-    auto nan = hn::IsNaN(hn::Zero(d));
+    const auto none = hn::IsNaN(hn::Zero(d));
+    hn::Mask<floats> nan[] = {none, none};
     for (int k = 0; k < chains; ++k) v[k] = array.load(k * step);
-    for (std::int64_t i = 0; i < most; i += chains * step) {
-      array.template prefetch<chains>(i);
+    for (std::int64_t i = 0; i < n; i += chains * step) {
+      // The last ones overlap those before them.
+      const std::int64_t at = n - chains * step < i ? n - chains * step : i;
+      array.template prefetch<chains>(at);
       for (int k = 0; k < chains; ++k) {
-        const vector item = array.load(i + k * step);
-        nan = hn::Or(nan, hn::IsNaN(item));
+        const vector item = array.load(at + k * step);
+        nan[k % 2] = hn::Or(nan[k % 2], hn::IsNaN(item));
         v[k] = lane_op<op>::apply(v[k], item);
       }
     }
-    if (!hn::AllFalse(d, nan)) return Fold::fold({block, nullptr}, n);
+    if (!hn::AllFalse(d, hn::Or(nan[0], nan[1]))) return Fold::fold({block, nullptr}, n);
     for (int half = chains / 2; half > 0; half /= 2) {
       for (int k = 0; k < half; ++k) v[k] = lane_op<op>::apply(v[k], v[k + half]);
     }
     const vector best = least ? hn::MinOfLanes(d, v[0]) : hn::MaxOfLanes(d, v[0]);
     lane bits = hn::GetLane(hn::BitCast(tag(), best));
-    if ((bits & ~sign) == 0) bits = has(block, most, first_zero) ? first_zero : first_zero ^ sign;
-    const lane key = bits < 0 ? bits ^ ~sign : bits;
-    return most == n ? key : op()(key, Fold::fold({block + most, nullptr}, n - most));
+    if ((bits & ~sign) == 0) bits = has(block, n, first_zero) ? first_zero : first_zero ^ sign;
+    return bits < 0 ? bits ^ ~sign : bits;
   }
 
-  // Whether one of n items, whole vectors, has these bits.
+  // Whether one of n items, a vector or more, has these bits.
   HWY_INLINE static bool has(const lane* block, std::int64_t n, lane bits) {
     const array_items<lane, lane> array(block, nullptr);
     const auto wanted = hn::Set(tag(), bits);
-    for (std::int64_t i = 0; i < n; i += step) {
+    for (std::int64_t i = 0; i < n - step; i += step) {
       if (!hn::AllFalse(tag(), hn::Eq(array.load(i), wanted))) return true;
     }
-    return false;
+    return !hn::AllFalse(tag(), hn::Eq(array.load(n - step), wanted));
   }
 };
 
@@ -210,7 +238,7 @@ class first_place {
     const struct {
       Key key;
       std::int64_t index;
-    } place{static_cast<Key>(best), at + index_of(best, {items + at, nullptr}, n - at)};
+    } place{static_cast<Key>(best), at + index_of(best, items + at, n - at)};
     std::memcpy(result, &place, sizeof place);
   }
 
@@ -218,17 +246,33 @@ class first_place {
   using tag = typename Fold::tag;
   using lane = typename Fold::lane;
 
-  // One of the n items is it.
-  HWY_INLINE static std::int64_t index_of(lane best, const typename Fold::items& items,
-                                          std::int64_t n) {
-    constexpr std::int64_t step = Fold::items::step;
-    const auto key = hn::Set(tag(), best);
+  // One of the n items has this key. Any NaN has that of NaNs, and other items have their own bits.
+  HWY_INLINE static std::int64_t index_of(lane key, const T* items, std::int64_t n) {
+    if constexpr (requires { Fold::result::nan_key; }) {
+      if (key == Fold::result::nan_key) {
+        return first_equal(key, typename Fold::items(items, nullptr), n);
+      }
+    }
+    return first_equal(Fold::result::of(key), array_items<T, T>(items, nullptr), n);
+  }
+
+  template <class Items>
+  HWY_INLINE static std::int64_t first_equal(lane value, const Items& items, std::int64_t n) {
+    constexpr std::int64_t step = Items::step;
+    const auto wanted = hn::Set(tag(), value);
+    const auto find = [&](auto v) HWY_ATTR { return hn::FindFirstTrue(tag(), hn::Eq(v, wanted)); };
+    if (n < step) return find(items.load_some(0, n, wanted));
     std::int64_t i = 0;
-    for (; i + step <= n; i += step) {
-      const std::intptr_t found = hn::FindFirstTrue(tag(), hn::Eq(items.load(i), key));
+    for (; i + 4 * step <= n; i += 4 * step) {
+      const auto equal = [&](int k) HWY_ATTR { return hn::Eq(items.load(i + k * step), wanted); };
+      const auto some = hn::Or(hn::Or(equal(0), equal(1)), hn::Or(equal(2), equal(3)));
+      if (!hn::AllFalse(tag(), some)) break;
+    }
+    for (; i < n - step; i += step) {
+      const std::intptr_t found = find(items.load(i));
       if (found >= 0) return i + found;
     }
-    return i + hn::FindFirstTrue(tag(), hn::Eq(items.load_some(i, n - i, key), key));
+    return n - step + find(items.load(n - step));
   }
 };
 

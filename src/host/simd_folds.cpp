@@ -27,6 +27,9 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
       return accumulator == simd_type::int64 ? zero_fold_for(op, value) : nullptr;
     case simd_op::counted_sum:
       return truths ? zero_fold_for(op, value) : counted_sum_for(value);
+    case simd_op::multiplies:
+      if (truths) return accumulator == simd_type::int64 ? zero_fold_for(op, value) : nullptr;
+      break;
     default:
       if (value == simd_type::truth) return zero_fold_for(op, value);
   }

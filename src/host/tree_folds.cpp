@@ -19,6 +19,7 @@
 #include <hwy/highway.h>
 
 #include "src/host/array_items-inl.hpp"
+#include "src/host/lane_ops-inl.hpp"
 #include "src/host/merge-inl.hpp"
 #include "src/host/simd_folds.hpp"
 
@@ -57,12 +58,21 @@ struct vector_plus_of_pairs {
   }
 };
 
+/// Their products have no identity.
+struct vector_multiplies_of_pairs : lane_op<multiplies_pairs> {};
+
 /// One fold: Items says what vector i of the input is, Op combines.
 template <class Items, class Op>
 class tree_fold {
  public:
   static void run(const void* first, const void* second, std::int64_t n, void* result) {
-    const lane value = tree_fold(Items(first, second)).fold(n);
+    const tree_fold items(Items(first, second));
+    lane value;
+    if constexpr (requires { Op::identity; }) {
+      value = items.fold(n);
+    } else {
+      value = items.fold_without_identity(0, n);
+    }
     std::memcpy(result, &value, sizeof value);
   }
 
@@ -185,6 +195,25 @@ class tree_fold {
     return fold_tree<group_level>(v, count);
   }
 
+  // Items as split by the tree. Only powers of two, from a vector to a group, are vectors.
+  lane fold_without_identity(std::int64_t first, std::int64_t n) const {
+    if (n == 1) return items_.data()[first];
+    lane value;
+    if (fold_power<group_level>(first, n, value)) return value;
+    const std::int64_t split = tree::left_size(n);
+    const lane left = fold_without_identity(first, split);
+    return combine(left, fold_without_identity(first + split, n - split));
+  }
+  template <int Level>
+  HWY_INLINE bool fold_power(std::int64_t first, std::int64_t n, lane& value) const {
+    if (n == lanes << Level) {
+      value = fold_lanes<Level, Level + lane_levels>(fold_vectors<Level>(first));
+      return true;
+    }
+    if constexpr (Level > 0) return fold_power<Level - 1>(first, n, value);
+    return false;
+  }
+
   lane fold(std::int64_t n) const {
     // The values of finished blocks that wait for their right neighbour: one per level.
     lane waiting[64];
@@ -218,6 +247,9 @@ simd_fold find_tree_fold(simd_op op, simd_type value, simd_type accumulator) {
   }
   if (op == simd_op::plus && value == type::complex64 && accumulator == type::complex64) {
     return tree_fold<array_items<double, double>, vector_plus_of_pairs>::run;
+  }
+  if (op == simd_op::multiplies && value == type::complex64 && accumulator == type::complex64) {
+    return tree_fold<array_items<double, double>, vector_multiplies_of_pairs>::run;
   }
   if (accumulator == type::float64) {
     if (value == type::float64) return tree_fold_by_op<array_items<double, double>>(op);
@@ -317,34 +349,6 @@ void fold_counted_squares(const void* first, const void*, std::int64_t n, void* 
   const counted_squares<typename Fold::squares> value{static_cast<double>(n), Fold::of(first, n)};
   std::memcpy(result, &value, sizeof value);
 }
-
-struct integer_to_double {
-  template <class D, class V>
-  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
-    using item = hn::TFromV<V>;
-    if constexpr (sizeof(item) == 8) {
-      return hn::ConvertTo(d, v);
-    } else if constexpr (sizeof(item) < 4) {
-      return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
-    } else if constexpr (std::is_signed_v<item>) {
-      return hn::PromoteTo(d, v);
-    } else {
-      // The bits of 2^52 + v, which a subtraction makes exact.
-      const auto wide = hn::PromoteTo(hn::Rebind<std::uint64_t, D>(), v);
-      const auto bias = hn::Set(d, 0x1p52);
-      return hn::Sub(hn::BitCast(d, hn::Or(wide, hn::BitCast(hn::RebindToUnsigned<D>(), bias))),
-                     bias);
-    }
-  }
-};
-
-template <class ToFloat>
-struct narrow_to_double {
-  template <class D, class V>
-  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
-    return hn::PromoteTo(d, ToFloat::convert(hn::Rebind<float, D>(), v));
-  }
-};
 
 template <class T, class Conversion = integer_to_double>
 void counted_sum(const void* first, const void*, std::int64_t n, void* result) {

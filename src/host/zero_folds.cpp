@@ -100,6 +100,9 @@ template <template <class> class Search, class Items>
 HWY_INLINE std::int64_t first_vectors(const Items& items, std::int64_t n) {
   using search = Search<Items>;
   constexpr std::int64_t step = Items::step;
+  if (n < step) return search::found(items.load_some(0, n, search::absent)) ? 0 : n;
+  // Often the first items decide; a row then costs one line of memory.
+  if (search::found(items.load(0))) return 0;
   std::int64_t i = 0;
   for (; i + zero_chains * step <= n; i += zero_chains * step) {
     items.prefetch(i);
@@ -113,8 +116,8 @@ HWY_INLINE std::int64_t first_vectors(const Items& items, std::int64_t n) {
   for (; i + step <= n; i += step) {
     if (search::found(items.load(i))) return i;
   }
-  if (i < n && search::found(items.load_some(i, n - i, search::absent))) return i;
-  return n;
+  // The last vector overlaps the one before it.
+  return i < n && search::found(items.load(n - step)) ? n - step : n;
 }
 
 template <class Items>
@@ -207,14 +210,31 @@ struct counted_truths {
   }
 };
 
+// The product of truths, as 1 and 0.
+template <class Items>
+struct product_of_truths {
+  static void run(const void* first, const void*, std::int64_t n, void* result) {
+    const std::int64_t all = first_vectors<search_for_zeros>(Items(first), n) < n ? 0 : 1;
+    std::memcpy(result, &all, sizeof all);
+  }
+};
+
 // The key of the first truth, or untruth, and its index; of the first item if there is none.
 template <bool Truth>
 struct first_truth {
   static void run(const void* first, const void*, std::int64_t n, void* result) {
     using items = zero_items<std::uint8_t>;
+    const typename items::tag d;
     const auto* const bytes = static_cast<const std::uint8_t*>(first);
     std::int64_t i = Truth ? first_vectors<search_for_nonzeros>(items(first), n)
                            : first_vectors<search_for_zeros>(items(first), n);
+    for (; i + items::step <= n; i += items::step) {
+      const auto zeros = hn::Eq(items(first).load(i), hn::Zero(d));
+      const std::intptr_t at = hn::FindFirstTrue(d, Truth ? hn::Not(zeros) : zeros);
+      if (at < 0) continue;
+      i += at;
+      break;
+    }
     while (i < n && (bytes[i] != 0) != Truth) ++i;
     const bool found = i < n;
     const std::int64_t value[2] = {found == Truth ? 1 : 0, found ? i : 0};
@@ -268,6 +288,8 @@ simd_fold find_zero_fold(simd_op op, simd_type value) {
       return value == simd_type::truth || value == simd_type::boolean
                  ? counted_truths<zero_items<std::uint8_t>>::run
                  : nullptr;
+    case simd_op::multiplies:
+      return product_of_truths<zero_items<std::uint8_t>>::run;
     case simd_op::first_minimum:
       return value == simd_type::truth ? first_truth<false>::run : nullptr;
     case simd_op::first_maximum:

@@ -147,22 +147,17 @@ void extremes() {
 }
 
 TEST(ColumnFolds, Sums) { sums_or_products<plus, r::plus>(); }
-TEST(ColumnFolds, Products) { sums_or_products<multiplies, r::multiplies>(); }
+TEST(ColumnFolds, Products) {
+  sums_or_products<multiplies, r::multiplies>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::int8_t, std::int64_t>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::uint8_t, std::uint64_t>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::int16_t, std::int64_t>();
+  has_the_bits_of_the_oracle<multiplies, r::multiplies, std::uint16_t, std::uint64_t>();
+}
 TEST(ColumnFolds, Minima) { extremes<minimum, r::minimum>(); }
 TEST(ColumnFolds, Maxima) { extremes<maximum, r::maximum>(); }
 TEST(ColumnFolds, MinimaOfNumbers) { extremes<minimum_number, r::minimum_number>(); }
 TEST(ColumnFolds, MaximaOfNumbers) { extremes<maximum_number, r::maximum_number>(); }
-
-// Of the parts of complex numbers, apart.
-template <class Real>
-std::complex<Real> sum_of_parts(const std::vector<std::complex<Real>>& items) {
-  std::vector<Real> real, imaginary;
-  for (const auto& item : items) {
-    real.push_back(item.real());
-    imaginary.push_back(item.imag());
-  }
-  return {r::fold<Real>(r::plus{}, real), r::fold<Real>(r::plus{}, imaginary)};
-}
 
 // Reals of a pattern, two by two.
 template <class Real>
@@ -173,8 +168,8 @@ std::vector<std::complex<Real>> complex_items(pattern p, std::int64_t n) {
   return items;
 }
 
-template <class Real>
-void complex_sums() {
+template <class Op, class Reference, class Real>
+void complex_folds() {
   using item = std::complex<Real>;
   for (const pattern p : patterns_of<Real>()) {
     for (const shape s : shapes) {
@@ -186,7 +181,7 @@ void complex_sums() {
         for (std::int64_t i = 0; i < n; ++i) {
           some.push_back(items[static_cast<std::size_t>(begin + i * step)]);
         }
-        return sum_of_parts(some);
+        return r::fold<item>(Reference{}, some);
       };
       const auto size = static_cast<std::int64_t>(items.size());
       for_each_target([&] {
@@ -194,12 +189,12 @@ void complex_sums() {
           const host_executor exec(threads);
           const test_view in{first, view_layout{{s.rows, s.width}, {s.width, 1}}};
           std::vector<item> out(static_cast<std::size_t>(s.width));
-          axis_reduce(exec, in, test_view{out.data(), right_layout({s.width})}, axes{0}, plus{});
+          axis_reduce(exec, in, test_view{out.data(), right_layout({s.width})}, axes{0}, Op{});
           for (std::int64_t c = 0; c < s.width; c += s.width < 200 ? 1 : 37) {
             ASSERT_TRUE(same_bits(out[static_cast<std::size_t>(c)], expected(c, s.rows, s.width)))
                 << name_of(p) << ", " << s.rows << " x " << s.width << ", column " << c;
           }
-          ASSERT_TRUE(same_bits(reduce(exec, first, first + size, plus{}), expected(0, size, 1)))
+          ASSERT_TRUE(same_bits(reduce(exec, first, first + size, Op{}), expected(0, size, 1)))
               << name_of(p) << ", " << size << " in a row, " << threads << " threads";
         }
       });
@@ -208,8 +203,16 @@ void complex_sums() {
 }
 
 TEST(ColumnFolds, SumsOfComplexNumbers) {
-  complex_sums<float>();
-  complex_sums<double>();
+  complex_folds<plus, r::plus, float>();
+  complex_folds<plus, r::plus, double>();
+}
+TEST(ColumnFolds, ProductsOfComplexNumbers) {
+  constexpr auto type = host::simd_type::complex64;
+  ASSERT_NE(host::find_simd_columns(host::simd_op::multiplies, type, type).join, nullptr);
+  ASSERT_NE(host::find_simd_fold(host::simd_op::multiplies, type, type), nullptr)
+      << "this would test another way";
+  complex_folds<multiplies, r::multiplies, float>();
+  complex_folds<multiplies, r::multiplies, double>();
 }
 
 // Whether items are true: not 0, or a NaN.
@@ -312,6 +315,65 @@ TEST(ColumnFolds, Means) {
   means<double>();
   means<half>();
   means<std::int16_t>();
+}
+
+// What a variance keeps, and joins: of as many items, a power of two, by the distance of their
+// sums, else by that of their means.
+struct moments {
+  double count;
+  double sum;
+  double deviations;
+};
+moments joined(const moments& a, const moments& b) {
+  const bool even = a.count == b.count && std::exp2(std::floor(std::log2(a.count))) == a.count;
+  const double distance =
+      even ? r::rounded(b.sum - a.sum)
+           : r::rounded(r::rounded(b.sum / b.count) - r::rounded(a.sum / a.count));
+  const double share = r::rounded(b.count / (a.count + b.count));
+  const double weight = even ? 0.5 / a.count : r::rounded(a.count * share);
+  const double between = r::rounded(r::rounded(distance * weight) * distance);
+  return {a.count + b.count, r::rounded(a.sum + b.sum),
+          r::rounded(r::rounded(a.deviations + b.deviations) + between)};
+}
+
+template <class T>
+void variances() {
+  ASSERT_NE(host::find_simd_deviations(host::simd_type_of<T>()).join, nullptr)
+      << "this would test another way";
+  for_each_column<T, double>(
+      [](const host_executor& exec, const auto& in, const auto& out) {
+        axis_reduce(exec, in, out, 0, reducers::variance(divisor::population));
+      },
+      [](double got, const std::vector<T>& column) {
+        std::vector<moments> items;
+        bool all_finite = true;
+        for (const T& item : column) {
+          const auto x = detail::convert<double>(item);
+          items.push_back({1.0, x, x - x});
+          all_finite = all_finite && std::isfinite(x);
+        }
+        const moments all = neighbour_tree(joined, std::move(items));
+        if (all_finite && !std::isfinite(all.sum)) {
+          // Beyond the range of doubles: as one array, without the library's vectors.
+          const basic_host_executor<host::serial> plain;
+          return same_bits(got, reduce(plain, column.begin(), column.end(),
+                                       reducers::variance(divisor::population)));
+        }
+        return same_bits(got, r::with_one_nan(all.deviations / all.count));
+      });
+}
+
+TEST(ColumnFolds, Variances) {
+  variances<std::int8_t>();
+  variances<std::uint16_t>();
+  variances<std::int32_t>();
+  variances<std::uint32_t>();
+  variances<std::int64_t>();
+  variances<std::uint64_t>();
+  variances<half>();
+  variances<bfloat16>();
+  variances<float>();
+  variances<double>();
 }
 
 // The first of equal items, of which -0 is less than +0; a NaN before all others, or after them.

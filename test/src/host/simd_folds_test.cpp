@@ -167,6 +167,97 @@ TEST(SimdFolds, Sums) {
 TEST(SimdFolds, Products) {
   floats<multiplies, r::multiplies>::each(test_case{});
   words_and_up<multiplies, r::multiplies>::each(test_case{});
+  cases_of<multiplies, r::multiplies, std::pair<bool, std::int64_t>>::each(test_case{});
+}
+
+// Of bytes that are all true or all false but for one: where it stands, or that there is none.
+TEST(SimdFolds, TheByteThatDecides) {
+  using enum host::simd_op;
+  struct place {
+    std::int64_t key;
+    std::int64_t index;
+  };
+  for_each_target([](const std::string& target) {
+    const auto first_true =
+        host::find_simd_fold(first_maximum, host::simd_type::truth, host::simd_type::int64);
+    const auto first_false =
+        host::find_simd_fold(first_minimum, host::simd_type::truth, host::simd_type::int64);
+    const auto product =
+        host::find_simd_fold(multiplies, host::simd_type::truth, host::simd_type::int64);
+    ASSERT_EQ(first_true != nullptr, is_vector_target(target));
+    ASSERT_EQ(first_false != nullptr, is_vector_target(target));
+    ASSERT_EQ(product != nullptr, is_vector_target(target));
+    if (product == nullptr) return;
+    std::vector<std::uint8_t> bytes(1200);
+    guarded_memory memory(bytes.size());
+    for (std::int64_t n = 1; n <= 1200; n += n < 300 ? 1 : 59) {
+      for (std::int64_t at = 0; at <= n; at += n < 300 || at + 7 > n ? 1 : 7) {
+        for (const bool rest : {false, true}) {
+          // Any byte but 0 is true.
+          std::fill(bytes.begin(), bytes.end(), rest ? std::uint8_t{2} : std::uint8_t{0});
+          const std::size_t begin = bytes.size() - static_cast<std::size_t>(n);
+          if (at < n) bytes[begin + static_cast<std::size_t>(at)] = rest ? 0 : 128;
+          const std::uint8_t* const first = memory.at_the_end(bytes) + begin;
+          place of_true, of_false;
+          std::int64_t of_all;
+          first_true(first, nullptr, n, &of_true);
+          first_false(first, nullptr, n, &of_false);
+          product(first, nullptr, n, &of_all);
+          const auto where = [&](bool truth) {
+            std::int64_t i = 0;
+            while (i < n && (first[i] != 0) != truth) ++i;
+            return i;
+          };
+          const bool any = where(true) < n;
+          const bool all = where(false) == n;
+          SCOPED_TRACE(std::to_string(n) + " bytes, " + std::to_string(at));
+          ASSERT_EQ(of_true.index, any ? where(true) : 0);
+          ASSERT_EQ(of_true.key, any ? 1 : 0);
+          ASSERT_EQ(of_false.index, all ? 0 : where(false));
+          ASSERT_EQ(of_false.key, all ? 1 : 0);
+          ASSERT_EQ(of_all, all ? 1 : 0);
+        }
+      }
+    }
+  });
+}
+
+// The first item that has the bits of the result, of all NaNs one.
+template <class Reducer, class Reference, class T>
+void first_places() {
+  SCOPED_TRACE(::testing::internal::GetTypeName<T>());
+  for (const pattern p : patterns_of<T>()) {
+    const std::int64_t most = p == pattern::mixed ? 700 : 130;
+    auto items = make_items<T>(p, most, seed());
+    // Among many equal ones, too.
+    for (std::size_t i = 0; i < items.size(); i += 3) items[i] = items[i / 16 * 3];
+    guarded_memory memory(items.size() * sizeof(T));
+    const T* const end = memory.at_the_end(items) + most;
+    for_each_target([&](const std::string&) {
+      for (const std::int64_t n : every_size_to(most)) {
+        const auto got = tilefold::reduce(host_executor(1), end - n, end, Reducer{});
+        const std::vector<T> some(items.end() - n, items.end());
+        const T best = r::fold<T>(Reference{}, some);
+        std::int64_t first = 0;
+        while (!same_bits(r::with_one_nan(some[static_cast<std::size_t>(first)]), best)) ++first;
+        ASSERT_EQ(got.index, first) << name_of(p) << ", n = " << n;
+        ASSERT_TRUE(same_bits(got.value, best)) << name_of(p) << ", n = " << n;
+      }
+    });
+  }
+}
+
+template <class... T>
+void first_places_of() {
+  (first_places<reducers::arg_min<>, r::minimum, T>(), ...);
+  (first_places<reducers::arg_max<>, r::maximum, T>(), ...);
+}
+
+TEST(SimdFolds, FirstPlaces) {
+  first_places_of<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                  std::uint32_t, std::int64_t, std::uint64_t, half, bfloat16, float, double>();
+  first_places<reducers::arg_min<nan_rule::ignore>, r::minimum_number, float>();
+  first_places<reducers::arg_max<nan_rule::ignore>, r::maximum_number, double>();
 }
 
 TEST(SimdFolds, Minima) {
@@ -226,7 +317,11 @@ void nothing_beyond_is_read() {
       const Acc got = tilefold::reduce<Acc>(host_executor(1), end - n, end);
       const Acc wanted = tilefold::reduce<Acc>(host_executor(1), items.end() - n, items.end());
       ASSERT_TRUE(same_bits(got, wanted)) << "n = " << n;
-      if constexpr (std::is_same_v<Value, Acc>) {
+      const std::vector<Value> some(items.end() - n, items.end());
+      ASSERT_TRUE(same_bits(tilefold::reduce(host_executor(1), end - n, end, minimum{}),
+                            r::fold<Value>(r::minimum{}, some)))
+          << "n = " << n;
+      if constexpr (std::is_floating_point_v<Value> && std::is_same_v<Value, Acc>) {
         tilefold::transform_reduce(host_executor(1), end - n, end, end - n, Acc{});
       }
     }
@@ -238,6 +333,8 @@ TEST(SimdFolds, ReadNothingBeyondTheItems) {
   nothing_beyond_is_read<double, double>();
   nothing_beyond_is_read<float, double>();
   nothing_beyond_is_read<half, float>();
+  nothing_beyond_is_read<std::int8_t, std::int64_t>();
+  nothing_beyond_is_read<std::uint16_t, std::uint32_t>();
 }
 
 // Widening an item is the only thing that a sum of one does: every bit pattern, one by one and, so
@@ -305,7 +402,8 @@ TEST(SimdFolds, ThereIsNoneForOtherCombinationsOfTypes) {
         host::simd_key{host::simd_op::plus, int32, complex64},
         host::simd_key{host::simd_op::plus, float32, complex64},
         host::simd_key{host::simd_op::plus, complex128, complex64},
-        host::simd_key{host::simd_op::multiplies, complex64, complex64},
+        host::simd_key{host::simd_op::multiplies, complex128, complex128},
+        host::simd_key{host::simd_op::multiplies, boolean, int32},
         host::simd_key{host::simd_op::any, float32, float32},
         host::simd_key{host::simd_op::count, boolean, int32}}) {
     EXPECT_EQ(host::find_simd_fold(op, value, accumulator), nullptr)

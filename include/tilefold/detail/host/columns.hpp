@@ -108,41 +108,18 @@ template <knows_array It, class Reducer>
 inline constexpr simd_key columns_key<source<It>, Reducer> =
     range_key_of<typename of_stored<Reducer>::type, const std::iter_value_t<It>*>;
 
-/// Where the items of an iterator stand in memory, and what to ask for their folds.
-struct column_array {
-  const std::byte* items = nullptr;
-  std::int64_t item_bytes = 0;
-  simd_key key;
-
-  const void* at(std::int64_t offset) const { return items + offset * item_bytes; }
-
-  /// As a number, for it may be past the array.
-  std::uintptr_t address_of(std::int64_t offset) const {
-    return reinterpret_cast<std::uintptr_t>(items) +
-           static_cast<std::uintptr_t>(offset * item_bytes);
-  }
-
-  /// Without a key if `Key` is no use.
-  template <simd_key Key, class It>
-  static column_array of(const It& it) {
-    if constexpr (!worth_asking(Key)) {
-      return {};
-    } else if constexpr (knows_array<It>) {
-      return {static_cast<const std::byte*>(it.array()),
-              host::bytes_of(it.array_type()),
-              {it.array_op(Key.op), it.array_type(), Key.accumulator}};
-    } else {
-      return {reinterpret_cast<const std::byte*>(std::to_address(it)),
-              static_cast<std::int64_t>(sizeof(std::iter_value_t<It>)), Key};
-    }
-  }
-};
-
 /// The vector folds of `Mode` for columns, and for places in them; none where the mode has none.
 template <class Mode>
 simd_columns simd_columns_of(simd_key key) {
   if constexpr (Mode::has_vector_folds) {
     if (worth_asking(key)) return Mode::columns_of(key);
+  }
+  return {};
+}
+template <class Mode>
+simd_deviations simd_deviations_of(simd_key key) {
+  if constexpr (Mode::has_vector_folds) {
+    if (worth_asking(key)) return Mode::deviations_of(key);
   }
   return {};
 }
@@ -166,8 +143,8 @@ class column_fold {
       : elements_(elements),
         rows_(rows),
         reducer_(reducer),
-        array_(column_array::of<columns_key<Source, Reducer>>(
-            elements.template iterator<0>(elements))),
+        array_(
+            item_array::of<columns_key<Source, Reducer>>(elements.template iterator<0>(elements))),
         simd_(host::simd_columns_of<Mode>(array_.key)),
         waiting_of_task_((tree::floor_log2(room.rows / run + 1) + 1) * room.width),
         waiting_(room.tasks * waiting_of_task_) {}
@@ -342,7 +319,7 @@ class column_fold {
   const Source& elements_;
   const strided_axes& rows_;
   const Reducer& reducer_;
-  column_array array_;
+  item_array array_;
   simd_columns simd_;
   std::int64_t waiting_of_task_;
   value_memory<accumulator> waiting_;
@@ -378,6 +355,88 @@ class mean_column_fold {
   value_memory<double> sums_;
 };
 
+/// Columns of what a variance keeps, as column_fold; T is the type of items that are read. Counts
+/// are the same for all columns, so vectors hold sums, or squared deviations, of neighbours.
+template <class Source, class Reducer, class T>
+class deviation_column_fold {
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  template <class Mode>
+  deviation_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
+                        const Reducer& reducer, const column_room& room)
+      : rows_(rows),
+        otherwise_(mode, elements, rows, reducer, room),
+        array_(item_array::of<key>(elements.template iterator<0>(elements))),
+        simd_(host::simd_deviations_of<Mode>(array_.key)),
+        levels_(tree::floor_log2(room.rows / run + 1) + 1),
+        of_task_((levels_ + 1) * 2 * room.width),
+        nodes_(room.tasks * of_task_) {}
+
+  void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
+                  std::int64_t n, std::int64_t width) const {
+    if (simd_.join == nullptr) {
+      otherwise_(task, result, origin, first, n, width);
+      return;
+    }
+    // One node waits a level, as in column_fold; the last one is at work.
+    const auto node_at = [nodes = nodes_.at(task * of_task_), width](std::int64_t level) {
+      return nodes + level * 2 * width;
+    };
+    double* const node = node_at(levels_);
+    const std::int64_t runs = n / run;
+    for (std::int64_t i = 0; i < runs; ++i) {
+      const int levels = __builtin_ctzll(~static_cast<unsigned long long>(i));
+      double* const to = node_at(levels);
+      fold_rows(origin, first + i * run, run, width, levels == 0 ? to : node);
+      for (int level = 0; level < levels; ++level) {
+        simd_.join(node_at(level), run << level, node, run << level, width,
+                   level + 1 == levels ? to : node);
+      }
+    }
+    const double* found = nullptr;
+    std::int64_t count = n % run;
+    if (count != 0) {
+      fold_rows(origin, first + runs * run, count, width, node);
+      found = node;
+    }
+    for (int level = 0; runs >> level != 0; ++level) {
+      if (((runs >> level) & 1) == 0) continue;
+      if (found == nullptr) {
+        found = node_at(level);
+      } else {
+        simd_.join(node_at(level), run << level, found, count, width, node);
+        found = node;
+      }
+      count += run << level;
+    }
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(result + c))
+          accumulator{static_cast<double>(n), found[c], found[width + c]};
+    }
+  }
+
+ private:
+  static constexpr std::int64_t run = simd_columns::rows_of_run;
+  // Of the fold only the type of the items is asked for.
+  static constexpr simd_key key{simd_op::counted_sum, simd_type_of<T>(), simd_type::float64};
+
+  void fold_rows(std::int64_t origin, std::int64_t first, std::int64_t n, std::int64_t width,
+                 double* node) const {
+    const void* rows[run];
+    for (std::int64_t r = 0; r < n; ++r) rows[r] = array_.at(origin + rows_.offset(first + r));
+    simd_.fold_rows(rows, n, width, node);
+  }
+
+  const strided_axes& rows_;
+  column_fold<Source, Reducer> otherwise_;
+  item_array array_;
+  simd_deviations simd_;
+  std::int64_t levels_;
+  std::int64_t of_task_;
+  value_memory<double> nodes_;
+};
+
 /// Columns of first places of the least or the greatest of numbers, as column_fold.
 template <class Source, class Reducer>
 class place_column_fold {
@@ -389,8 +448,7 @@ class place_column_fold {
                     const Reducer& reducer, const column_room& room)
       : rows_(rows),
         otherwise_(mode, elements, rows, reducer, room),
-        array_(
-            column_array::of<place_key<Source, Reducer>>(elements.template iterator<1>(elements))),
+        array_(item_array::of<place_key<Source, Reducer>>(elements.template iterator<1>(elements))),
         places_(host::simd_places_of<Mode>(array_.key)),
         width_(room.width),
         found_(room.tasks * 2 * room.width) {}
@@ -427,7 +485,7 @@ class place_column_fold {
 
   const strided_axes& rows_;
   column_fold<Source, Reducer> otherwise_;
-  column_array array_;
+  item_array array_;
   simd_places places_;
   std::int64_t width_;
   value_memory<key> found_;
@@ -522,24 +580,41 @@ template <class It, class R, class T>
 inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
     statistic_of<R> == block_statistic::mean && number<T>;
 
+/// The type of items in an array of whose columns a reducer keeps what a variance does; else void.
 template <class Source, class Reducer>
-using plain_column_fold_of = std::conditional_t<
-    sums_exactly<Reducer>, exact_column_fold<Source, Reducer>,
+struct deviations_of_items {
+  using type = void;
+};
+template <class It, class R, class Lift, number T>
+  requires(reads_array<It> && statistic_of<R> == block_statistic::moments &&
+           (std::same_as<Lift, as_is> || std::same_as<Lift, as_computed>))
+struct deviations_of_items<source<It>, bound_reducer<R, Lift, T>> {
+  using type = std::iter_value_t<It>;
+};
+
+/// Columns of means or deviations of items, or Otherwise; Reducer is `For`, or does not look at a
+/// range where that does.
+template <class Source, class For, class Reducer, class Otherwise>
+using statistics_column_fold = std::conditional_t<
+    is_mean_of_items<Source, For>, mean_column_fold<Source, For>,
     std::conditional_t<
-        is_mean_of_items<Source, Reducer>, mean_column_fold<Source, Reducer>,
-        std::conditional_t<worth_asking(place_key<Source, Reducer>),
-                           place_column_fold<Source, Reducer>, column_fold<Source, Reducer>>>>;
+        std::is_void_v<typename deviations_of_items<Source, For>::type>, Otherwise,
+        deviation_column_fold<Source, Reducer, typename deviations_of_items<Source, For>::type>>>;
 
 template <class Source, class Reducer>
 struct column_fold_for {
-  using type = plain_column_fold_of<Source, Reducer>;
+  using type = std::conditional_t<
+      sums_exactly<Reducer>, exact_column_fold<Source, Reducer>,
+      statistics_column_fold<
+          Source, Reducer, Reducer,
+          std::conditional_t<worth_asking(place_key<Source, Reducer>),
+                             place_column_fold<Source, Reducer>, column_fold<Source, Reducer>>>>;
 };
 template <class Source, looks_at_range Reducer>
 struct column_fold_for<Source, Reducer> {
-  using type = range_column_fold<
-      Source, Reducer,
-      std::conditional_t<is_mean_of_items<Source, Reducer>, mean_column_fold<Source, Reducer>,
-                         column_fold<Source, in_range<Reducer>>>>;
+  using type = range_column_fold<Source, Reducer,
+                                 statistics_column_fold<Source, Reducer, in_range<Reducer>,
+                                                        column_fold<Source, in_range<Reducer>>>>;
 };
 template <class Source, class Reducer>
 using column_fold_of = typename column_fold_for<Source, Reducer>::type;
@@ -622,7 +697,7 @@ struct column_tasks {
   // What is worth a task (docs/host.md).
   static constexpr std::int64_t task_bytes = std::int64_t{1} << 17;
   // Enough for every thread to find work to the end; the values of each are written and read again.
-  static constexpr std::int64_t tasks_per_thread = 64;
+  static constexpr std::int64_t tasks_per_thread = 8;
 };
 
 /// Calls keep(i, fold of tree i) for every tree of a forest that has_neighbours().

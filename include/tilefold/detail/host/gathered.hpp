@@ -40,6 +40,28 @@ inline constexpr bool is_gathered<source<It>> = true;
 template <copies_items It>
 inline constexpr bool is_gathered<source<index_iterator, It>> = true;
 
+/// What to ask find_simd_fold() for a reducer over an array of what a source reads, alone or with
+/// its indices.
+template <class Source, class Reducer>
+inline constexpr simd_key array_key{};
+template <class It, class Reducer>
+inline constexpr simd_key array_key<source<It>, Reducer> =
+    range_key_of<typename of_stored<Reducer>::type, const std::iter_value_t<It>*>;
+template <class It, class Reducer>
+inline constexpr simd_key array_key<source<index_iterator, It>, Reducer> =
+    first_place_key<source<index_iterator, const std::iter_value_t<It>*>,
+                    typename of_stored<Reducer>::type>;
+
+/// The array of such a source.
+template <simd_key Key, reads_array It>
+item_array array_of(const source<It>& elements) {
+  return item_array::of<Key>(elements.template iterator<0>(elements));
+}
+template <simd_key Key, reads_array It>
+item_array array_of(const source<index_iterator, It>& elements) {
+  return item_array::of<Key>(elements.template iterator<1>(elements));
+}
+
 /// The fold of ranges of one such source with one reducer, as scalar_fold. fold_array(elements,
 /// reducer, n) folds a block's array.
 template <class Source, class Reducer, class FoldArray>

@@ -168,7 +168,9 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
     if (n < few || functions_.moments == nullptr) return scalar_(first, n);
-    if (n <= block && tree::is_power_of_two(n)) return fold_block(first, n);
+    // A sum alone is that of any number of items.
+    const bool is_whole = tree::is_power_of_two(n) || functions_.moments == &sum_alone;
+    if (n <= block && is_whole) return fold_block(first, n);
     const std::int64_t split = tree::left_size(n);
     const accumulator left = (*this)(first, split);
     return reducer_.combine(left, (*this)(first + split, n - split));

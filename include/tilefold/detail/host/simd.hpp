@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <type_traits>
 
 #include <tilefold/detail/core/bound_reducer.hpp>
@@ -131,6 +132,18 @@ struct simd_columns {
 };
 simd_columns find_simd_columns(simd_op op, simd_type value, simd_type accumulator);
 
+/// Folds of what a variance keeps of columns that stand side by side. A node's sums stand together,
+/// one a column, and the squared deviations behind them. Null if there are none.
+struct simd_deviations {
+  /// `node` becomes that of n rows, 1 <= n <= simd_columns::rows_of_run.
+  void (*fold_rows)(const void* const* rows, std::int64_t n, std::int64_t width,
+                    double* node) = nullptr;
+  /// `to` becomes the node of `left` and `right`, of so many rows each; it may be `right`.
+  void (*join)(const double* left, std::int64_t left_rows, const double* right,
+               std::int64_t right_rows, std::int64_t width, double* to) = nullptr;
+};
+simd_deviations find_simd_deviations(simd_type value);
+
 /// Goes down n rows, the first of which has the number `first`: an item c whose key comes before
 /// keys[c] takes its place, and its row's number becomes places[c]. Keys are those of `ranking`
 /// (reducers/arg.hpp), places integers of the same size. Null if there is none.
@@ -238,6 +251,10 @@ concept knows_array = requires(const It& it) {
   { it.array_op(simd_op{}) } -> std::same_as<simd_op>;
 };
 
+/// An iterator over items in an array.
+template <class It>
+concept reads_array = std::contiguous_iterator<It> || knows_array<It>;
+
 /// A reducer as it folds items that an iterator computed once they stand in an array: they need not
 /// be closed.
 template <class Reducer>
@@ -339,6 +356,36 @@ constexpr bool worth_asking(simd_key key) {
          key.accumulator != simd_type::none;
 }
 
+/// Where the items of an iterator stand in memory, and what to ask for their folds.
+struct item_array {
+  const std::byte* items = nullptr;
+  std::int64_t item_bytes = 0;
+  simd_key key;
+
+  const void* at(std::int64_t offset) const { return items + offset * item_bytes; }
+
+  /// As a number, for it may be past the array.
+  std::uintptr_t address_of(std::int64_t offset) const {
+    return reinterpret_cast<std::uintptr_t>(items) +
+           static_cast<std::uintptr_t>(offset * item_bytes);
+  }
+
+  /// Without a key if `Key` is no use.
+  template <simd_key Key, class It>
+  static item_array of(const It& it) {
+    if constexpr (!worth_asking(Key)) {
+      return {};
+    } else if constexpr (knows_array<It>) {
+      return {static_cast<const std::byte*>(it.array()),
+              host::bytes_of(it.array_type()),
+              {it.array_op(Key.op), it.array_type(), Key.accumulator}};
+    } else {
+      return {reinterpret_cast<const std::byte*>(std::to_address(it)),
+              static_cast<std::int64_t>(sizeof(std::iter_value_t<It>)), Key};
+    }
+  }
+};
+
 /// A precompiled fold together with its input.
 template <class Acc>
 class bound_simd_fold {
@@ -349,6 +396,12 @@ class bound_simd_fold {
         item_bytes_(sizeof(std::iter_value_t<It>)),
         arrays_{reinterpret_cast<const std::byte*>(std::to_address(first)),
                 reinterpret_cast<const std::byte*>(std::to_address(second))...} {}
+
+  /// Of items of one array. There may be no fold.
+  bound_simd_fold(simd_fold fold, const item_array& array)
+      : fold_(fold), item_bytes_(array.item_bytes), arrays_{array.items} {}
+
+  bool exists() const { return fold_ != nullptr; }
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   Acc operator()(std::int64_t first, std::int64_t n) const {

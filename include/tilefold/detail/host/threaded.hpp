@@ -190,10 +190,11 @@ class threaded {
 
   static constexpr bool has_vector_folds = true;
 
-  /// Vector folds of columns and of places in them, if there are some.
+  /// Vector folds of columns, and of deviations and places in them, if there are some.
   static simd_columns columns_of(simd_key key) {
     return find_simd_columns(key.op, key.value, key.accumulator);
   }
+  static simd_deviations deviations_of(simd_key key) { return find_simd_deviations(key.value); }
   static simd_places places_of(simd_key key) {
     return find_simd_places(key.op, key.value, key.accumulator);
   }
@@ -261,8 +262,8 @@ class threaded {
     using elements = typename Forest::source_type;
     const std::int64_t trees = forest.size();
     if (trees == 0) return;
-    const bool alone = trees <= most_trees && is_one_block(forest);
-    const std::int64_t block = alone ? trees : trees_per_block(trees);
+    const tree_by_tree<Forest, Reducer> fold_one(forest, reducer);
+    const std::int64_t block = trees_per_block(forest, fold_one.item_bytes());
     const std::int64_t count = tree::num_blocks(trees, block);
     using tree_elements = decltype(forest.tree(0));
     const simd_short_fold short_fold = host::find_short_fold_of<tree_elements, Reducer>();
@@ -279,7 +280,7 @@ class threaded {
         } else if (is_long<elements>(n)) {
           found_long = true;
         } else {
-          keep(i, fold_tree(forest.tree(i), reducer, n));
+          keep(i, fold_one(i, n));
         }
       };
       std::int64_t first = b * block;
@@ -382,11 +383,20 @@ class threaded {
   static constexpr std::int64_t scalar_block_bytes = std::int64_t{1} << 16;
   static constexpr std::int64_t min_blocks = 8;
 
-  // So many that short trees are folded together, unless every thread would not find work to the
-  // end.
-  std::int64_t trees_per_block(std::int64_t trees) const {
-    const std::int64_t few = tree::num_blocks(trees, std::int64_t{32} * threads());
-    return detail::larger(detail::smaller(few, most_trees), tree::num_blocks(trees, max_blocks));
+  // So many that short trees are folded together and are worth a task, unless every thread would
+  // not find work to the end.
+  template <class Forest>
+  std::int64_t trees_per_block(const Forest& forest, std::int64_t item_bytes) const {
+    constexpr std::int64_t task_bytes = std::int64_t{1} << 15;
+    const std::int64_t trees = forest.size();
+    std::int64_t tasks = std::int64_t{32} * threads();
+    if constexpr (Forest::in_one_range) {
+      const std::int64_t bytes = (forest.first(trees) - forest.first(0)) * item_bytes;
+      if (bytes < simd_block_bytes && trees <= most_trees) return trees;
+      tasks = detail::smaller(tasks, bytes / task_bytes + 1);
+    }
+    return detail::larger(detail::smaller(tree::num_blocks(trees, tasks), most_trees),
+                          tree::num_blocks(trees, max_blocks));
   }
   static constexpr std::int64_t most_trees = 4096;
 
@@ -401,18 +411,6 @@ class threaded {
   template <class Elements>
   static bool is_long(std::int64_t n) {
     return n >= long_items(static_cast<const Elements*>(nullptr));
-  }
-
-  // Whether all trees have so few items that they are not worth waking another thread for.
-  template <class Forest>
-  static bool is_one_block(const Forest& forest) {
-    if constexpr (Forest::in_one_range) {
-      const std::int64_t items = forest.first(forest.size()) - forest.first(0);
-      return items <
-             long_items(static_cast<const typename Forest::source_type*>(nullptr)) / min_blocks;
-    } else {
-      return false;
-    }
   }
 
   // Whether a tree may be long, as far as is known without looking at each.
@@ -496,6 +494,57 @@ class threaded {
     }
     return host::fold(elements, reducer, 0, n);
   }
+
+  // Folds one tree of a forest at a time, on the calling thread. For trees in an array the
+  // precompiled fold is looked for once.
+  template <class Forest, class Reducer>
+  class tree_by_tree {
+    using elements = typename Forest::source_type;
+    using accumulator = typename Reducer::accumulator;
+
+    static constexpr simd_key key = array_key<elements, Reducer>;
+    static constexpr bool in_array =
+        worth_asking(key) && requires(const Forest& forest, const elements& source) {
+          forest.first(0);
+          host::array_of<key>(source);
+        };
+
+   public:
+    tree_by_tree(const Forest& forest, const Reducer& reducer)
+        : forest_(forest), reducer_(reducer) {
+      if constexpr (in_array) {
+        const item_array array = host::array_of<key>(forest.source);
+        fold_ = {find(array.key), array};
+      }
+    }
+
+    std::int64_t item_bytes() const {
+      if constexpr (in_array) {
+        return host::array_of<key>(forest_.source).item_bytes;
+      } else {
+        return sizeof_item(static_cast<const elements*>(nullptr));
+      }
+    }
+
+    /// Tree i, of n >= 1 elements.
+    accumulator operator()(std::int64_t i, std::int64_t n) const {
+      if constexpr (in_array) {
+        if (fold_.exists() && n >= least_simd_items) return fold_(forest_.first(i), n);
+      }
+      return fold_tree(forest_.tree(i), reducer_, n);
+    }
+
+   private:
+    template <std::size_t... Index, class... Its>
+    static constexpr std::int64_t sizeof_item(
+        const source_of<std::index_sequence<Index...>, Its...>*) {
+      return detail::larger(static_cast<std::int64_t>(sizeof(std::iter_value_t<Its>))...);
+    }
+
+    const Forest& forest_;
+    const Reducer& reducer_;
+    bound_simd_fold<accumulator> fold_{nullptr, item_array{}};
+  };
 
   // A power of two.
   template <class It, class...>
