@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A worked example: a histogram of weighted events with the error of each bin, as in particle
-// physics, in one pass. The bin of an event is computed when it is read, so no array of indices is
+// physics, in one call. The bin of an event is computed when it is read, so no array of indices is
 // needed, and an event outside all bins is left out. The bits are the same on any number of threads
-// and on a GPU, where atomicAdd() gives other ones each time. With a host executor it needs a C++
-// compiler alone; with a CUDA executor include it after tilefold/cuda.cuh.
+// and on a GPU, where atomicAdd() may give other ones each time. With a host executor it needs a
+// C++ compiler alone; with a CUDA executor include it after tilefold/cuda.cuh.
 #pragma once
 
 #include <cstdint>

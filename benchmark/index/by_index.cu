@@ -90,7 +90,22 @@ class by_index_contest {
           sorted_indices(n),
           keys(n),
           sums(n),
-          out(results) {}
+          out(results),
+          scratch(cub_bytes(n)) {}
+
+    /// What CUB's sort by any number of bits needs beside its arrays, or its sum by key.
+    static index cub_bytes(index n) {
+      std::size_t sort = 0, sums_by_key = 0;
+      const int count = static_cast<int>(n);
+      int* const keys = nullptr;
+      float* const items = nullptr;
+      check(cub::DeviceRadixSort::SortPairs(nullptr, sort, keys, keys, items, items, count),
+            "cub::DeviceRadixSort::SortPairs");
+      check(cub::DeviceReduce::ReduceByKey(nullptr, sums_by_key, keys, keys, items, items, keys,
+                                           cuda::std::plus<float>{}, count),
+            "cub::DeviceReduce::ReduceByKey");
+      return static_cast<index>(std::max(sort, sums_by_key));
+    }
 
     device_array<float> items;
     device_array<int> indices;
@@ -100,7 +115,7 @@ class by_index_contest {
     device_array<float> sums;
     device_array<float> out;
     device_array<index> count{1};
-    device_array<char> scratch{index{1} << 28};
+    device_array<char> scratch;
     device_array<unsigned> word{1};
   };
 

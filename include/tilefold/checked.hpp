@@ -60,9 +60,10 @@ inline constexpr std::int64_t any_number_of_items = (std::numeric_limits<std::in
 ///   last item are not detected. batched_reduce() does not need it.
 /// - segmented_reduce: every segment begins at 0 or later, does not end before it begins (as
 ///   unchecked empty segments may), and ends at `num_items` or earlier. batched_reduce: no length
-///   is negative, and no pointer to items is null. Other functions behave as without checked().
+///   is negative, and no pointer to items is null. reduce_by_index: every index has a result;
+///   `num_items` does not matter there. Other functions behave as without checked().
 /// - Errors: throws segment_error, which has the index of the first invalid segment or array
-///   and names its bounds; nothing is written then.
+///   and names its bounds, or index_error (reduce_by_index.hpp); nothing is written then.
 /// - Cost: one reduce() over the offsets, for which the call waits, `_into` too. So during a
 ///   capture into a CUDA graph it throws capture_error. Offsets must not change until the call's
 ///   work is done. Equal lengths are checked without looking at memory.

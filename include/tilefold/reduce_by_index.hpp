@@ -31,8 +31,8 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
-/// An index for which there is no result, found by checked(); `position()` is that of the first
-/// item that has one.
+/// An index for which there is no result, found by checked(); `position()` is the position of the
+/// first item with such an index.
 class index_error : public invalid_range_error {
  public:
   index_error(const std::string& what, long long position)
@@ -154,7 +154,8 @@ void require_sound_indices(Executor& exec, const Indices& indices, std::int64_t 
 ///   stream has passed it. CUB sorts pairs of an index and a position, 32 bits each, by as many
 ///   bits as num_results needs; then the items are folded as by segmented_reduce() with offsets.
 ///   At most 2^32 - 2 items and as many results. Workspace: reduce_by_index_workspace_bytes(),
-///   about 16 bytes an item and 8 a result.
+///   about 16 bytes an item and 8 a result. An error of CUDA that the caller has not asked for
+///   with cudaGetLastError() is forgotten, since CUB would take it for its own.
 /// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result; twice
 ///   as many an item beyond 2^32.
 /// - Work: the sort is linear in n; as many combines as reduce() would need for each result.
@@ -176,7 +177,10 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
     const std::int64_t results = detail::count_of(verb, "the number of results", num_results);
     const detail::unless_empty reader{base, n > 0};
     const auto indices = reader.accessible(first, "indices");
-    if constexpr (parts::checks) detail::require_sound_indices(base, indices, n, results);
+    if constexpr (parts::checks) {
+      detail::host::in_default_float_mode(
+          [&] { detail::require_sound_indices(base, indices, n, results); });
+    }
     detail::item_order<base_type> order;
     const auto fold = [&](auto&& unchecked) {
       detail::fold_trees_to<Acc, Values>(
@@ -184,6 +188,7 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
           [&](auto& on, const auto& bound) {
             using bound_type = std::remove_cvref_t<decltype(bound)>;
             const auto items = reader.accessible(values, "values");
+            if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
             order.sort(
                 on, sizeof(typename bound_type::types::accumulator), n,
                 detail::index_reader<std::remove_const_t<decltype(indices)>>{indices, results});
@@ -258,7 +263,9 @@ auto reduce_by_index_into(const Handle& handle, Arguments&&... arguments) {
 #if defined(__CUDACC__)
 /// Bytes of workspace that a reduce_by_index() of n items with accumulators of `accumulator_bytes`
 /// bytes needs on the GPU of `exec`, and any of fewer items and results: for
-/// cuda_executor::reserve(). It asks CUB, whose answer depends on the GPU.
+/// cuda_executor::reserve(). It asks CUB, whose answer depends on the GPU; so it needs one, unlike
+/// the size queries of other verbs. Throws invalid_range_error for numbers that no call takes, and
+/// cuda_error.
 template <class Build>
 std::int64_t reduce_by_index_workspace_bytes(basic_cuda_executor<Build>& exec, std::int64_t n,
                                              std::int64_t num_results,

@@ -72,6 +72,16 @@ def test_columns_that_stand_side_by_side(dtype, seed):
             assert same_bits(got, expected), (op, rows, columns)
 
 
+def test_truths_in_variances_of_columns():
+    """Any byte but 0 is 1: with the bits of columns of 0 and 1, which NumPy's variances confirm."""
+    for rows, columns in ((7, 16), (9, 33), (300, 65), (2500, 70)):
+        truths = np.random.default_rng(columns).random((rows, columns)) < 0.3
+        bytes_of_them = (truths.view("u1") * np.random.default_rng(rows).integers(1, 256, truths.shape, "u1")).view("?")
+        got = tilefold.var(bytes_of_them, axis=0)
+        assert same_bits(got, tilefold.var(truths.astype("u1"), axis=0)), (rows, columns)
+        np.testing.assert_allclose(got, truths.astype("f8").var(0), rtol=1e-12)
+
+
 @pytest.mark.parametrize("seed", oracle.SEEDS)
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 def test_rows_around_vectors(dtype, seed):

@@ -197,8 +197,11 @@ class tree_fold {
 
   // Items as split by the tree. Only powers of two, from a vector to a group, are vectors.
   lane fold_without_identity(std::int64_t first, std::int64_t n) const {
-    if (n == 1) return items_.data()[first];
     lane value;
+    if (n == 1) {  // of a complex number, which need not lie as its lane would
+      std::memcpy(&value, items_.data() + first, sizeof value);
+      return value;
+    }
     if (fold_power<group_level>(first, n, value)) return value;
     const std::int64_t split = tree::left_size(n);
     const lane left = fold_without_identity(first, split);

@@ -34,8 +34,8 @@ struct block_moments {
 // Bytes of a block, which stays in the first-level cache while its parts are folded.
 inline constexpr std::int64_t most_block_bytes = 16384;
 
-/// What is found of an array of n items, a power of two, up to a block; extremes only of items that
-/// are finite, else anything.
+/// What is found of an array of n items, a power of two (of a sum alone any number), up to a block;
+/// extremes only of items that are finite, else anything.
 struct block_functions {
   void (*moments)(const void* first, std::int64_t n, block_moments* result) = nullptr;
   void (*moments_and_extremes)(const void* first, std::int64_t n, block_moments* result,

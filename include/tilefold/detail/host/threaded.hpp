@@ -393,7 +393,7 @@ class threaded {
     if constexpr (Forest::in_one_range) {
       const std::int64_t bytes = (forest.first(trees) - forest.first(0)) * item_bytes;
       if (bytes < simd_block_bytes && trees <= most_trees) return trees;
-      tasks = detail::smaller(tasks, bytes / task_bytes + 1);
+      tasks = detail::smaller(tasks, detail::larger(bytes, std::int64_t{0}) / task_bytes + 1);
     }
     return detail::larger(detail::smaller(tree::num_blocks(trees, tasks), most_trees),
                           tree::num_blocks(trees, max_blocks));
@@ -518,12 +518,13 @@ class threaded {
       }
     }
 
+    /// As a measure of what an item costs: those of the array if vectors fold it, else of what is
+    /// read from it.
     std::int64_t item_bytes() const {
       if constexpr (in_array) {
-        return host::array_of<key>(forest_.source).item_bytes;
-      } else {
-        return sizeof_item(static_cast<const elements*>(nullptr));
+        if (fold_.exists()) return host::array_of<key>(forest_.source).item_bytes;
       }
+      return sizeof_item(static_cast<const elements*>(nullptr));
     }
 
     /// Tree i, of n >= 1 elements.

@@ -11,10 +11,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/permuted.hpp>
@@ -35,20 +33,24 @@ inline constexpr std::int64_t most_indexed =
 
 inline void require_indexable(const char* what, std::int64_t count) {
   if (count > most_indexed) {
-    throw invalid_range_error("tilefold::reduce_by_index: " + std::to_string(count) + " " + what +
-                              " are more than " + std::to_string(most_indexed) +
-                              ", the most that one call can take on a GPU");
+    throw invalid_range_error(
+        "tilefold::reduce_by_index: " + std::to_string(count) + " " + what + " are more than " +
+        std::to_string(most_indexed) +
+        ", the most that one call can take on a GPU: split the call, or use a host_executor");
   }
 }
+
+/// An array, and one of the same size beside it.
+using word_buffers = CUB_NS_QUALIFIER::DoubleBuffer<std::uint32_t>;
 
 /// CUB's sort of n pairs by their lower bits; asks how many bytes it needs if `temporary` is null.
 /// (Of each build its own, as CUB's kernels are: the linker may merge equal functions.)
 template <class Build>
-void sort_pairs(void* temporary, std::size_t& bytes, cub::DoubleBuffer<std::uint32_t>& bins,
-                cub::DoubleBuffer<std::uint32_t>& positions, std::int64_t n, int bits,
-                cudaStream_t stream) {
-  check(cub::DeviceRadixSort::SortPairs(temporary, bytes, bins, positions,
-                                        static_cast<std::uint32_t>(n), 0, bits, stream),
+void sort_pairs(void* temporary, std::size_t& bytes, word_buffers& bins, word_buffers& positions,
+                std::int64_t n, int bits, cudaStream_t stream) {
+  (void)cudaGetLastError();  // CUB takes an earlier error for one of its own
+  check(CUB_NS_QUALIFIER::DeviceRadixSort::SortPairs(
+            temporary, bytes, bins, positions, static_cast<std::uint32_t>(n), 0, bits, stream),
         "cub::DeviceRadixSort::SortPairs");
 }
 
@@ -56,7 +58,7 @@ void sort_pairs(void* temporary, std::size_t& bytes, cub::DoubleBuffer<std::uint
 template <class Build>
 std::int64_t sort_bytes(std::int64_t n) {
   std::size_t bytes = 0;
-  cub::DoubleBuffer<std::uint32_t> none;
+  word_buffers none;
   cuda::sort_pairs<Build>(nullptr, bytes, none, none, n, 32, nullptr);
   return static_cast<std::int64_t>(bytes);
 }
@@ -88,7 +90,7 @@ struct index_tables {
 };
 
 /// How many bits of a bin decide: those of num_results, which is the bin of items that are left
-/// out, or one less if no index can be left out.
+/// out; those of num_results - 1 if no index can be left out.
 template <class Index>
 constexpr int bits_of_bins(std::int64_t num_results) {
   constexpr auto most = (std::numeric_limits<Index>::max)();
@@ -122,8 +124,8 @@ class index_order {
       const auto words = [&](int i) {
         return reinterpret_cast<std::uint32_t*>(memory + tables.words[i]);
       };
-      cub::DoubleBuffer<std::uint32_t> bins(words(0), words(1));
-      cub::DoubleBuffer<std::uint32_t> positions(words(2), words(3));
+      word_buffers bins(words(0), words(1));
+      word_buffers positions(words(2), words(3));
       if (n > 0) {
         reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream, index_of, n, bins.Current(),
                      positions.Current());
