@@ -3,6 +3,7 @@
 // reduce_by_index on the host: each result has the value that reduce() has for its items alone, in
 // the order in which they stand.
 #include <algorithm>
+#include <cfenv>
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -356,6 +357,39 @@ TEST(ReduceByIndex, CheckedNamesTheFirstWrongIndex) {
   } catch (const index_error& error) {
     EXPECT_EQ(error.position(), 123456);
   }
+}
+
+/// Items whose index is 2 in the default floating mode, and 3 if sums are rounded up.
+struct rounded_indices {
+  using value_type = std::int64_t;
+  using difference_type = std::int64_t;
+  using reference = std::int64_t;
+  using pointer = void;
+  using iterator_category = std::random_access_iterator_tag;
+
+  std::int64_t at = 0;
+
+  std::int64_t operator*() const { return (*this)[0]; }
+  std::int64_t operator[](std::int64_t) const {
+    volatile double sum = 1.0;
+    sum = sum + 0x1p-60;
+    return sum > 1.0 ? 3 : 2;
+  }
+  friend rounded_indices operator+(rounded_indices it, std::int64_t n) { return {it.at + n}; }
+  friend std::int64_t operator-(rounded_indices a, rounded_indices b) { return a.at - b.at; }
+};
+
+// Else the check would accept other indices than the sort sees.
+TEST(ReduceByIndex, CheckedReadsIndicesInTheDefaultFloatingMode) {
+  const rounded_indices first;
+  const std::vector<float> items(10, 1.0f);
+  std::vector<float> out(3);
+  const host_executor exec(1);
+  const int before = std::fegetround();
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  EXPECT_NO_THROW(reduce_by_index(checked(exec), first, first + 10, items.begin(), 3, out.begin()));
+  std::fesetround(before);
+  EXPECT_EQ(out[2], 10.0f);
 }
 
 TEST(ReduceByIndex, RefusesWrongNumbersAndPointers) {

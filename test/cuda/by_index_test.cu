@@ -319,6 +319,31 @@ TEST_F(CudaByIndexCalls, TheCallersWorkspace) {
   EXPECT_EQ(exec_.workspace_bytes(), bytes);
 }
 
+TEST_F(CudaByIndexCalls, AnEarlierErrorOfTheCallersIsNotOurs) {
+  clear();
+  EXPECT_EQ(cudaMemset(nullptr, 0, 16), cudaErrorInvalidValue);
+  reduce_by_index(exec_, indices.data(), indices.data() + n, items.data(), num_results, out.data());
+  (void)cudaGetLastError();
+  EXPECT_EQ(out.to_host(), expected());
+}
+
+// Of a call that is refused nothing is in the graph.
+TEST_F(CudaByIndexCalls, OutIsLookedAtBeforeTheSort) {
+  const scoped_stream stream;
+  cuda_executor exec(stream);
+  exec.reserve(reduce_by_index_workspace_bytes(exec, n, num_results, sizeof(std::int64_t)));
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  EXPECT_THROW(reduce_by_index_into(exec, indices.data(), indices.data() + n, items.data(),
+                                    num_results, static_cast<std::int64_t*>(nullptr)),
+               null_pointer_error);
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(stream, &graph));
+  std::size_t nodes = 1;
+  must(cudaGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT_EQ(nodes, 0u);
+  must(cudaGraphDestroy(graph));
+}
+
 TEST_F(CudaByIndexCalls, NoItemsAndNoResults) {
   clear();
   reduce_by_index(exec_, indices.data(), indices.data(), items.data(), num_results, out.data());
