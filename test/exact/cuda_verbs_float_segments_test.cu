@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact norms of floats by segment, by column and by axis on a GPU, against the host. Means,
-// norms and sums of squares differ in what an item is lifted to and in the result alone: each type
-// of items has one of them by every verb, and all of them over ranges (cuda_suite_of_*.cuh).
+// norms and sums of squares differ in what an item is lifted to and in the result alone: most
+// types of items have one of them by a verb, and all of them over ranges (cuda_suite_of_*.cuh).
 #include <gtest/gtest.h>
 
 #include <tilefold/reducers/exact.hpp>
