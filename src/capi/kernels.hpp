@@ -225,6 +225,36 @@ template <class Make, class It>
 concept has_equal_lengths =
     std::is_pointer_v<It> && requires { Make::template of_length<std::iter_value_t<It>>(1); };
 
+#if defined(__CUDACC__)
+/// Folds rows that are long and many, each by a block in any order. False, with nothing launched,
+/// of others.
+template <class It, class Out, class Acc, class Reducer, class Exec>
+bool fold_long_rows(Exec& exec, const job& call, const Reducer& reducer) {
+  // Two tiles of 32 KiB, below which no row is long.
+  constexpr std::int64_t least_bytes = 65536;
+  const std::int64_t length = call.offsets.step;
+  if (call.by_columns || length * static_cast<int>(sizeof(std::iter_value_t<It>)) < least_bytes) {
+    return false;
+  }
+  const auto bound =
+      detail::bind<Acc, It>(detail::init_and_op{detail::no_init{}, reducer}, detail::as_is{});
+  const auto items = bound.source(detail::unless_empty{exec, call.reads_items, "items"},
+                                  capi::items_of<It>(call.items, call.type));
+  const auto out = exec.accessible(
+      detail::stepped_output<typename output_of<Out>::type>{output_of<Out>::at(call),
+                                                            call.plan.out.inner_stride()},
+      "out");
+  bool launched = false;
+  exec.in_context([&](const auto& gpu, cudaStream_t stream, const auto& workspace_for) {
+    launched = detail::cuda::launch_any_order_rows<detail::cuda::this_build>(
+        detail::cuda::job_of(detail::make_equal_forest(items, call.segments, length), bound.reducer,
+                             bound.start, bound.empty("reduce"), out, gpu, stream),
+        workspace_for);
+  });
+  return launched;
+}
+#endif
+
 /// Folds a job with what Make makes for an operation; its results are of type Out.
 template <op Which, class It, class Out, class Make, class Exec>
 void fold_job(Exec& exec, const job& call) {
@@ -235,6 +265,9 @@ void fold_job(Exec& exec, const job& call) {
     const std::int64_t n = call.offsets.step;
     const bool is_range = !call.by_columns && call.segments == 1;
     if (!is_range && call.offsets.bits == 0 && 0 < n && n <= Make::most_items) {
+      if constexpr (requires { Make::folds_long_rows_in_any_order; }) {
+        if (capi::fold_long_rows<It, Out, acc>(exec, call, capi::made<Make>(call.type))) return;
+      }
       capi::fold_with<Which, It, Out, lengths::equal, void>(
           exec, call, Make::template of_length<std::iter_value_t<It>>(n));
     } else {

@@ -63,6 +63,7 @@ struct make {
 
 #if defined(__CUDACC__)
   static constexpr std::int64_t most_items = std::int64_t{1} << 32;
+  static constexpr bool folds_long_rows_in_any_order = true;
 
   template <class T>
     requires(sizeof(T) <= 4)

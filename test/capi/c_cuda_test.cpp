@@ -423,6 +423,33 @@ TEST_F(CInterfaceOnGpu, RowsOfOneLengthHaveTheHostsBits) {
   }
 }
 
+// Enough items for a GPU to fold each row by blocks of its own, in any order.
+TEST_F(CInterfaceOnGpu, LongRowsHaveTheHostsBits) {
+  for (const tilefold_dtype type :
+       {float32_code, bfloat16_code, float64_code, int32_code, int64_code}) {
+    for (const auto& [rows, length] : {std::pair{200, 40003}, std::pair{16, 600001}}) {
+      const std::int64_t n = std::int64_t{rows} * length;
+      const bytes items = items_of(type, n + 1);
+      const gpu_bytes on_gpu(items);
+      const auto at = [&](const void* data) {
+        return static_cast<const char*>(data) + type.bits / 8;
+      };
+      for (const char* op : {"arg_min", "arg_max", "any", "all", "count_nonzero"}) {
+        const std::size_t size = result_bytes(op, type) * static_cast<std::size_t>(rows);
+        bytes expected(size);
+        const gpu_bytes got(size);
+        must(tilefold_segmented_reduce_equal(host_, op, at(items.data()), type, rows, length,
+                                             expected.data()));
+        must(tilefold_segmented_reduce_equal(gpu_, op, at(on_gpu.data()), type, rows, length,
+                                             got.data()));
+        must(tilefold_synchronize(gpu_));
+        EXPECT_EQ(got.to_host(), expected)
+            << op << " of " << name_of(type) << ", " << rows << " rows of " << length;
+      }
+    }
+  }
+}
+
 TEST_F(CInterfaceOnGpu, AxesHaveTheHostsBits) {
   const std::int64_t extents[] = {9, 70, 33};
   const std::int64_t padded[] = {70 * 40, 40, 1};

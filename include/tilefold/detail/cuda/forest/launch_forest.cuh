@@ -458,6 +458,26 @@ bool launch_short_rows(const forest_job<Forest, Reducer, Init, Out, Empty>&) {
   return false;
 }
 
+/// Long rows in any order; false if that does not pay, or cannot be.
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty,
+          class WorkspaceFor>
+bool launch_any_order_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
+                           const WorkspaceFor& workspace_for) {
+  if constexpr (fold_traits<Reducer>::folds_in_any_order && !sums_exactly<Reducer> &&
+                !fold_traits<Reducer>::selects) {
+    static_assert(most_row_blocks <= max_slices);
+    return any_order_launch<Reducer>::template run_rows<Build>(job, workspace_for);
+  } else {
+    return false;
+  }
+}
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty,
+          class WorkspaceFor>
+bool launch_any_order_rows(const forest_job<Forest, Reducer, Init, Out, Empty>&,
+                           const WorkspaceFor&) {
+  return false;
+}
+
 /// A forest of trees of one length.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class Empty, class WorkspaceFor>
@@ -507,6 +527,7 @@ void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& 
   using source_type = typename decltype(Job::forest)::source_type;
   // A policy that the caller set is used as it is.
   if constexpr (std::is_same_v<Policy, default_policy>) {
+    if (cuda::launch_any_order_rows<Build>(job, workspace_for)) return;
     if (cuda::launch_short_rows<Build>(job)) return;
   }
   cuda::launch_trees<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(

@@ -12,7 +12,8 @@
 //
 // So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
 // can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
-// every 4 tiles. The thread that writes the result clears it again.
+// every 4 tiles. The thread that writes the result clears it again. Long rows are folded in the
+// same way, each by a block or some; there a block has a flag of its own, in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -131,7 +132,7 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
   return block_tree<Nt / warp_size, 1, true, Reducer>::fold(reducer, of_warp, warp_values, 0);
 }
 
-/// Folds the tiles of one block in turn, until a flag says that the value is settled.
+/// Folds the tiles of one of `blocks` blocks in turn, until a flag says that the value is settled.
 template <tile_policy Policy, class Source, class Reducer>
 class any_order_fold {
   using running = running_fold<Policy, Source, Reducer>;
@@ -141,20 +142,21 @@ class any_order_fold {
   const Reducer& reducer;
   std::int64_t n;
   volatile unsigned* settled;
+  unsigned block;
+  unsigned blocks;
 
   __device__ __forceinline__ typename Reducer::accumulator fold() const {
     running mine(source, reducer);
     const std::int64_t tiles = (n - running::overread_items(source)) / Policy.tile();
-    mine.begin(std::int64_t{blockIdx.x} * Policy.tile());
+    mine.begin(std::int64_t{block} * Policy.tile());
     unsigned looks = 0;
 #pragma unroll 1
-    for (std::int64_t t = std::int64_t{blockIdx.x} + gridDim.x; t < tiles; t += gridDim.x) {
+    for (std::int64_t t = std::int64_t{block} + blocks; t < tiles; t += blocks) {
       if (is_settled(mine, looks++)) return mine.value();
       mine.add_tile(t * Policy.tile());
     }
-    const std::int64_t step = std::int64_t{gridDim.x} * Policy.nt;
-    for (std::int64_t i =
-             tiles * Policy.tile() + std::int64_t{blockIdx.x} * Policy.nt + threadIdx.x;
+    const std::int64_t step = std::int64_t{blocks} * Policy.nt;
+    for (std::int64_t i = tiles * Policy.tile() + std::int64_t{block} * Policy.nt + threadIdx.x;
          i < n; i += step) {
       mine.add_item(i);
     }
@@ -190,7 +192,9 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   using grid = partials_fold<Nt, Reducer, Init, place>;
   __shared__ typename grid::shared_memory shared;
   cuda::refuse_flush_to_zero();
-  const auto mine = any_order_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
+  const auto mine =
+      any_order_fold<policy, Source, Reducer>{source, reducer, n, settled, blockIdx.x, gridDim.x}
+          .fold();
   const auto value =
       cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
   if constexpr (Reducer::settles) {
@@ -199,6 +203,40 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   } else {
     grid{reducer, init, out, shared}.add_block(value, memory);
   }
+}
+
+/// The fold of every row of a forest of one length, a tile and a packet at least for each block:
+///
+///     grid       y: blocks of a row            x: rows
+///     row 0    | b0 | b1 | b2 | -> out[0]      of several blocks the last to arrive folds the
+///     row 1    | b0 | b1 | b2 | -> out[1]      partials, as of a range
+template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
+    any_order_rows_kernel(Forest forest, Reducer reducer, Init init, Out out,
+                          scratch<typename Reducer::accumulator> memory) {
+  using fold = any_order_fold<tile_policy{Nt, Vt}, typename Forest::source_type, Reducer>;
+  using place = decltype(out + std::int64_t{});
+  using blocks_fold = partials_fold<Nt, Reducer, Init, place>;
+  __shared__ typename blocks_fold::shared_memory shared;
+  __shared__ unsigned settled;
+  cuda::refuse_flush_to_zero();
+  if constexpr (Reducer::settles) {
+    if (threadIdx.x == 0) settled = 0;
+    __syncthreads();
+  }
+  const std::int64_t row = blockIdx.x;
+  const unsigned block = blockIdx.y;
+  const unsigned blocks = gridDim.y;
+  const auto source = forest.tree(row);
+  const auto mine = fold{source, reducer, forest.length, &settled, block, blocks}.fold();
+  const auto value =
+      cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
+  const place to = out + row;
+  const blocks_fold of_row{reducer, init, to, shared};
+  const scratch<typename Reducer::accumulator> partials{memory.partials + row * blocks,
+                                                        memory.arrivals + row};
+  of_row.write_node(value, partials.partials + block, blocks);
+  of_row.climb_from(partials, block, block + 1, blocks);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a range and a reducer whose order does not matter to one launch. reducer.hpp includes this
-// file. Host code.
+// From a range, or rows, and a reducer whose order does not matter to one launch. reducer.hpp
+// includes this file. Host code.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
@@ -16,6 +19,9 @@
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
+
+/// Blocks that share a row at most: as many slices as a row has at most (forest_plan.cuh).
+inline constexpr std::int64_t most_row_blocks = 1024;
 
 template <class Reducer>
 struct any_order_launch {
@@ -47,6 +53,65 @@ struct any_order_launch {
     unsigned* const settled = memory.arrivals + of_blocks.arrival_bytes / arrival_bytes;
     kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, job.n, settled,
                   memory);
+  }
+
+  /// Two tiles each; no more than one group of partials, for which there is one counter, and than
+  /// slices of the row, for which there is workspace.
+  static constexpr std::int64_t most_blocks_of_row(tile_policy tile, std::int64_t length,
+                                                   int bytes) {
+    const std::int64_t most =
+        detail::smaller(length / (2 * tile.tile()), length / policy_for(bytes).tile());
+    return detail::smaller(most, detail::smaller(std::int64_t{group_size(tile)}, most_row_blocks));
+  }
+
+  /// The blocks of a row by which `resident` blocks at a time have folded all rows first. A turn
+  /// takes as long as the tiles of a block, and a tile more.
+  static constexpr std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, int tile,
+                                              std::int64_t most_blocks, std::int64_t resident) {
+    const std::int64_t most =
+        detail::smaller(most_blocks, detail::larger(4 * resident / rows, std::int64_t{1}));
+    std::int64_t best = 1;
+    std::int64_t least_time = (std::numeric_limits<std::int64_t>::max)();
+    for (std::int64_t blocks = 1; blocks <= most; ++blocks) {
+      const std::int64_t tiles = tree::num_blocks(length, tile * blocks);
+      const std::int64_t time = tree::num_blocks(rows * blocks, resident) * (tiles + 1);
+      if (time < least_time) {
+        best = blocks;
+        least_time = time;
+      }
+    }
+    return best;
+  }
+
+  /// Launches the folds of long rows, if there are enough items for the GPU. False, with nothing
+  /// launched, of others.
+  template <class Build, class Source, class Init, class Out, class Empty, class WorkspaceFor>
+  static bool run_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
+                       const WorkspaceFor& workspace_for) {
+    using acc = typename Reducer::accumulator;
+    constexpr tile_policy tile = policy<default_policy, item_bytes<Source>>;
+    const std::int64_t rows = job.forest.num_trees;
+    const std::int64_t length = job.forest.length;
+    const std::int64_t most_blocks = most_blocks_of_row(tile, length, item_bytes<Source>);
+    if (most_blocks < 1 || rows < 1 || rows > most_tiles) return false;
+    if (rows * most_blocks < job.gpu.num_sms) return false;
+    static known_kernel known;
+    const auto kernel =
+        known.on(job.gpu,
+                 &any_order_rows_kernel<Build, tile.nt, tile.vt, equal_forest<Source>,
+                                        closed_reducer<Reducer>, Init, Out>,
+                 "any_order_rows_kernel", tile.nt, starts::in_turn);
+    const std::int64_t blocks =
+        blocks_of_row(rows, length, tile.tile(), most_blocks, kernel.resident);
+    if (rows * blocks < job.gpu.num_sms) return false;
+    scratch<acc> memory{};
+    if (blocks > 1) {
+      memory = scratch_in<acc>(workspace_for(workspace_demand{
+          rows * blocks * static_cast<std::int64_t>(sizeof(acc)), rows * arrival_bytes}));
+    }
+    kernel.launch(grid_shape{blocks, tile.nt, false, rows}, job.stream, job.forest, job.reducer,
+                  job.init, job.out, memory);
+    return true;
   }
 };
 
