@@ -43,9 +43,9 @@ def programs():
                 all_of[name] += found('src/tool/*.c*') + ['src/tool/CMakeLists.txt']
     all_of['gpu.cuda.per_thread_default_stream_test'] = ['test/cuda/default_stream_test.cu']
     all_of['gpu.two_units_test'] += ['test/two_units_host.cpp']
-    all_of['gpu.cuda.all_gpus_test'] += ['cmake/nccl.cmake', 'cmake/find_nccl.cmake']
-    all_of['gpu.nccl.ranks_test'] += ['examples/ranks/nccl_sum.cu', 'cmake/nccl.cmake', 'cmake/find_nccl.cmake']
-    all_of['gpu.nccl.many_results_test'] += ['cmake/nccl.cmake', 'cmake/find_nccl.cmake']
+    for with_nccl in ('cuda.all_gpus_test', 'cuda.ranks_many_results_test', 'cuda.stream_ranks_test', 'nccl.ranks_test'):
+        all_of['gpu.' + with_nccl] += ['cmake/nccl.cmake', 'cmake/find_nccl.cmake']
+    all_of['gpu.nccl.ranks_test'] += ['examples/ranks/nccl_sum.cu']
     # A program for each few of the family, as many as the build has.
     all_of['gpu.order_net'] = ['test/order_net/cuda_test.cu', 'test/order_net/host_test.cpp']
     all_of['gpu.nvrtc'] = (['test/compilers/nvrtc_test.py', 'test/compilers/kernels.cu'] +

@@ -28,8 +28,10 @@ tilefold_add_test(gpu.cuda.per_thread_default_stream_test GPU SOURCES cuda/defau
 target_compile_options(gpu.cuda.per_thread_default_stream_test
                        PRIVATE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--default-stream=per-thread>")
 if(TARGET tilefold_nccl)
-  target_link_libraries(gpu.cuda.all_gpus_test PRIVATE tilefold::nccl)
-  target_compile_definitions(gpu.cuda.all_gpus_test PRIVATE TILEFOLD_TEST_NCCL)
+  foreach(name all_gpus_test ranks_many_results_test stream_ranks_test)
+    target_link_libraries(gpu.cuda.${name} PRIVATE tilefold::nccl)
+    target_compile_definitions(gpu.cuda.${name} PRIVATE TILEFOLD_TEST_NCCL)
+  endforeach()
   add_executable(nccl_sum_example ${PROJECT_SOURCE_DIR}/examples/ranks/nccl_sum.cu)
   tilefold_own_target(nccl_sum_example)
   target_link_libraries(nccl_sum_example PRIVATE tilefold::nccl tilefold::host)

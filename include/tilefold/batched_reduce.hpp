@@ -79,8 +79,9 @@ void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count 
         exec, arrays, detail::read_arguments<std::iter_value_t<array>>(init_op...),
         [&](auto& base, const auto& bound) {
           constexpr bool indexed = std::remove_cvref_t<decltype(bound)>::indexed;
-          return detail::make_array_forest<indexed>(base.accessible(pointers, "pointers"),
-                                                    base.accessible(lengths, "lengths"), arrays);
+          return detail::make_array_forest<indexed>(
+              detail::read_only(base.accessible(pointers, "pointers")),
+              detail::read_only(base.accessible(lengths, "lengths")), arrays);
         },
         out);
   }

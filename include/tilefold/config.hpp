@@ -23,6 +23,17 @@
 #define TILEFOLD_HD
 #endif
 
+// Large functions that are rarely called stand apart, so that they take neither the registers nor
+// the compile time of each kernel; but not in units that are linked on the device. There ptxas
+// gives a function up to 255 registers, and refuses kernels that may have fewer and call it.
+#if !defined(__CUDACC__)
+#define TILEFOLD_APART
+#elif defined(__CUDACC_RDC__) || defined(__CLANG_RDC__)
+#define TILEFOLD_APART __forceinline__
+#else
+#define TILEFOLD_APART __noinline__
+#endif
+
 // Stands before a TILEFOLD_HD function that calls code of the caller's, which may be for the host
 // or the device alone: nvcc then does not warn of it. Other compilers do not know the pragma. Not
 // public.

@@ -148,7 +148,7 @@ template <class Executor, class Bound, class Keys, class Values, class Equal>
 auto read_keyed(Executor& base, const Bound& bound, std::int64_t n, const Keys& keys,
                 const Values& values, const Equal& equal) {
   const auto elements = bound.source(unless_empty{base, true, "values"}, values);
-  const auto raw_keys = base.accessible(keys, "keys_first");
+  const auto raw_keys = detail::read_only(base.accessible(keys, "keys_first"));
   return keyed_items<std::remove_const_t<decltype(raw_keys)>, Equal,
                      std::remove_const_t<decltype(elements)>>{{raw_keys, equal, n}, elements};
 }

@@ -100,8 +100,8 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto from = base.accessible(begins, "begins");
-        const auto to = base.accessible(ends, "ends");
+        const auto from = detail::read_only(base.accessible(begins, "begins"));
+        const auto to = detail::read_only(base.accessible(ends, "ends"));
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(from, i) < detail::element(to, i);
         });
@@ -121,7 +121,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto told = base.accessible(offsets, "offsets");
+        const auto told = detail::read_only(base.accessible(offsets, "offsets"));
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(told, i) < detail::element(told, i + 1);
         });
@@ -165,7 +165,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto told = base.accessible(offsets, "offsets");
+        const auto told = detail::read_only(base.accessible(offsets, "offsets"));
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(told, i) < detail::element(told, i + 1);
         });
@@ -193,7 +193,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, deferred_size
         exec, num_segments.most(), detail::read_arguments<std::iter_value_t<It>>(init_op...),
         [&](auto& base, const auto& bound) {
           const auto items = bound.source(base, first);
-          const auto told = base.accessible(offsets, "offsets");
+          const auto told = detail::read_only(base.accessible(offsets, "offsets"));
           const auto at = base.accessible(num_segments.at(), "num_segments");
           return detail::deferred_forest<std::remove_cvref_t<decltype(items)>,
                                          std::remove_cvref_t<decltype(told)>,

@@ -14,7 +14,7 @@ namespace tilefold::test {
 
 // Calls body(comm) on a thread for each GPU.
 template <class Body>
-void on_gpus(const std::vector<int>& devices, const Body& body) {
+void on_peers(const std::vector<int>& devices, const Body& body) {
   auto comms = tilefold::peer_communicator::make(devices);
   std::vector<std::thread> threads;
   for (auto& comm : comms) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that are GPUs of one process and write each other's memory: as many as there are GPUs. The
-// bits are those of one call.
+// What ranks that are GPUs of one process and write each other's memory have for themselves: as
+// many as there are GPUs. (stream_ranks_test.cu has what NCCL's do, too.)
 #include <tilefold/peers.cuh>
 
 #include <algorithm>
@@ -22,24 +22,8 @@ namespace {
 
 using tilefold::test::all_gpus;
 using tilefold::test::must;
-using tilefold::test::on_gpus;
-constexpr auto on_all = [](const auto& body) { on_gpus(all_gpus(), body); };
-
-TEST(PeerRanks, InStreamOrderAndInGraphs) {
-  tilefold::test::expect_stream_order_and_graphs(on_all);
-}
-TEST(PeerRanks, IndicesInStreamOrderCountInTheWhole) {
-  tilefold::test::expect_indices_in_the_whole(on_all);
-}
-TEST(PeerRanks, NothingAtAllInStreamOrder) { tilefold::test::expect_nothing_at_all(on_all); }
-TEST(PeerRanks, WhatGoesWrongInStreamOrderIsToldToAll) {
-  tilefold::test::expect_errors_are_told(on_all);
-}
-TEST(PeerRanks, ABadOutIsToldToAll) { tilefold::test::expect_a_bad_out_is_told(on_all); }
-TEST(PeerRanks, AnExecutorOfAnotherGpuIsToldToAll) {
-  tilefold::test::expect_an_executor_of_another_gpu_is_told(on_all);
-}
-TEST(PeerRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
+using tilefold::test::on_peers;
+constexpr auto on_all = [](const auto& body) { on_peers(all_gpus(), body); };
 
 // Many gathers in a row, of which no rank waits for any: messages must not meet those of the turn
 // before.

@@ -131,18 +131,6 @@ void for_each_complex_range(const Check& check) {
   }
 }
 
-/// Dot products of floats: of doubles a GPU has none.
-inline void expect_dots_of_the_host() {
-  cuda_executor gpu;
-  for_each_complex_range<float>(
-      [&](const auto& x, const auto& y, const auto& x_on_gpu, const auto& y_on_gpu) {
-        EXPECT_EQ(bytes_of(transform_reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), y_on_gpu.begin(),
-                                            r::exact_dot{})),
-                  bytes_of(transform_reduce(host_executor(), x.data(), x.data() + x.size(),
-                                            y.data(), r::exact_dot{})));
-      });
-}
-
 /// Of one range: exact_l2 or exact_sum_of_squares.
 template <class T, class Reducer>
 void expect_lengths_of_the_host(const Reducer& reducer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suite of exact sums of ranges on a GPU, of double.
+// Exact sums and means of ranges of doubles on a GPU: the suite, and committed results.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <thrust/iterator/constant_iterator.h>
 
 #include "../support/device.cuh"
+#include "cuda_golden.cuh"
 #include "cuda_suite_of_sums.cuh"
 
 namespace tilefold {
@@ -68,3 +69,14 @@ TEST(CudaExactDoubles, ShortRangesOfEverySpread) {
 
 }  // namespace
 }  // namespace tilefold
+
+// Against committed results.
+namespace tilefold::test {
+namespace {
+
+TEST(CudaExactGoldenOfDoubles, SumsAndMeansAreTheCommittedOnes) {
+  expect_committed_sums_and_means<double>();
+}
+
+}  // namespace
+}  // namespace tilefold::test

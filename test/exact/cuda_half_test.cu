@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suites of exact reducers of ranges on a GPU, of half.
+// Exact reducers of ranges of halves on a GPU: the suites, and committed results.
+#include "cuda_golden.cuh"
 #include "cuda_suite_of_products.cuh"
 #include "cuda_suite_of_sums.cuh"
 
@@ -12,3 +13,15 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Exact, CudaExact, half);
 
 }  // namespace
 }  // namespace tilefold
+
+// Against committed results.
+namespace tilefold::test {
+namespace {
+
+TEST(CudaExactGoldenOfHalves, SumsAndMeansAreTheCommittedOnes) {
+  expect_committed_sums_and_means<half>();
+}
+TEST(CudaExactGoldenOfHalves, ProductsAreTheCommittedOnes) { expect_committed_products<half>(); }
+
+}  // namespace
+}  // namespace tilefold::test

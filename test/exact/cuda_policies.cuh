@@ -82,10 +82,13 @@ class CudaExactPolicies : public testing::Test {
                           static_cast<std::int64_t>(bounds_.size()) - 1, out_.data(),
                           exact_sum_of<T>{});
     expect_sums("by offsets");
-    ASSERT_EQ(reduce_by_key(exec, keys_.data(), keys_.data() + num_items, first, keys_out_.data(),
-                            out_.data(), exact_sum_of<T>{}),
-              static_cast<std::int64_t>(bounds_.size()) - 1);
-    expect_sums("by key");
+    // Runs of keys have the slices of offsets, which compile for long with few threads.
+    if constexpr (Policy.nt > 32) {
+      ASSERT_EQ(reduce_by_key(exec, keys_.data(), keys_.data() + num_items, first, keys_out_.data(),
+                              out_.data(), exact_sum_of<T>{}),
+                static_cast<std::int64_t>(bounds_.size()) - 1);
+      expect_sums("by key");
+    }
   }
 
   template <tile_policy Policy>

@@ -16,7 +16,7 @@ namespace tilefold::test {
 
 // Calls body(comm) on a thread for each GPU.
 template <class Body>
-void on_gpus(const std::vector<int>& devices, const Body& body) {
+void on_nccl(const std::vector<int>& devices, const Body& body) {
   std::vector<ncclComm_t> comms(devices.size());
   ASSERT_EQ(ncclCommInitAll(comms.data(), static_cast<int>(devices.size()), devices.data()),
             ncclSuccess);

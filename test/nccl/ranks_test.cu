@@ -30,7 +30,7 @@ namespace {
 
 namespace r = tilefold::reducers;
 using tilefold::test::must;
-using tilefold::test::on_gpus;
+using tilefold::test::on_nccl;
 
 // Calls with accumulators of up to 32 bytes meet, whatever the lengths: the most blocks of a part
 // are 126. (A sum of 17 floats a rank, and statistics of 2^40.)
@@ -42,7 +42,7 @@ static_assert(bytes_sent(2, 4) == bytes_sent(79, 24));
 static_assert(bytes_sent(1, 1) == bytes_sent(126, 32));
 static_assert(bytes_sent(126, 33) > bytes_sent(126, 32));
 
-constexpr auto on_all = [](const auto& body) { on_gpus(tilefold::test::all_gpus(), body); };
+constexpr auto on_all = [](const auto& body) { on_nccl(tilefold::test::all_gpus(), body); };
 
 TEST(NcclRanks, TheBitsOfOneCall) {
   constexpr std::int64_t n = 300000;
@@ -72,22 +72,6 @@ TEST(NcclRanks, TheBitsOfOneCall) {
     must(cudaFree(items));
   });
 }
-
-TEST(NcclRanks, InStreamOrderAndInGraphs) {
-  tilefold::test::expect_stream_order_and_graphs(on_all);
-}
-TEST(NcclRanks, IndicesInStreamOrderCountInTheWhole) {
-  tilefold::test::expect_indices_in_the_whole(on_all);
-}
-TEST(NcclRanks, NothingAtAllInStreamOrder) { tilefold::test::expect_nothing_at_all(on_all); }
-TEST(NcclRanks, WhatGoesWrongInStreamOrderIsToldToAll) {
-  tilefold::test::expect_errors_are_told(on_all);
-}
-TEST(NcclRanks, ABadOutIsToldToAll) { tilefold::test::expect_a_bad_out_is_told(on_all); }
-TEST(NcclRanks, AnExecutorOfAnotherGpuIsToldToAll) {
-  tilefold::test::expect_an_executor_of_another_gpu_is_told(on_all);
-}
-TEST(NcclRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
 
 // A communicator that does not block says of its calls that they are in progress.
 TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {

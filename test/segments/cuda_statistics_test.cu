@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda_staged.cuh"
 #include "on_gpu.cuh"
 #include "suite.hpp"
 
@@ -23,6 +24,7 @@ using runs = ::testing::Types<equals<float>, offsets<float>, equals<double>, off
                               equals<half>, offsets<half>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfStatistics, Segments, runs);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfStatistics, SanitizeSegments, runs);
+INSTANTIATE_TYPED_TEST_SUITE_P(OfStatistics, StagedSegments, statistics_of<half>);
 
 // More trees than warps are for: by warps alone.
 TEST(SegmentsOfStatistics, ManyOfOneLength) {

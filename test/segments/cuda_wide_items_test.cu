@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda_staged.cuh"
 #include "on_gpu.cuh"
 #include "suite.hpp"
 
@@ -23,6 +24,7 @@ using offsets = segments_run<on_gpu, by_offsets<>, wide<T>>;
 using runs = ::testing::Types<equals<std::uint8_t>, offsets<std::uint8_t>, equals<three_bytes>,
                               offsets<three_bytes>, equals<three_halves>, offsets<three_halves>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfWideItems, Segments, runs);
+INSTANTIATE_TYPED_TEST_SUITE_P(OfWideItems, StagedSegments, ::testing::Types<wide<std::uint8_t>>);
 
 }  // namespace
 }  // namespace tilefold::test

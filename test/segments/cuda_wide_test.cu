@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda_staged.cuh"
 #include "on_gpu.cuh"
 #include "suite.hpp"
 
@@ -43,6 +44,7 @@ using runs = ::testing::Types<equals<float>, offsets<float>,
                               segments_run<on_gpu, as_arrays, wide<std::uint32_t>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfWideHashes, Segments, runs);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfWideHashes, SanitizeSegments, ::testing::Types<offsets<float>>);
+INSTANTIATE_TYPED_TEST_SUITE_P(OfWideHashes, StagedSegments, ::testing::Types<among_equals>);
 
 }  // namespace
 }  // namespace tilefold::test

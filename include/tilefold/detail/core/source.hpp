@@ -29,6 +29,18 @@ TILEFOLD_HD element_t<It> element(const It& first, std::int64_t i) {
   return static_cast<element_t<It>>(first[static_cast<std::iter_difference_t<It>>(i)]);
 }
 
+/// An iterator as a fold reads it: a pointer leads to const items, so that T* and const T* share
+/// their kernels.
+template <class It>
+constexpr It read_only(It it) {
+  return it;
+}
+template <class T>
+  requires(!std::is_volatile_v<T>)
+constexpr const T* read_only(T* it) {
+  return it;
+}
+
 template <std::size_t Index, class It>
 struct source_leaf {
   It first;

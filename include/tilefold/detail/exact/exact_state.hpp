@@ -363,7 +363,7 @@ TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
 
 /// The sum divided by `count` > 0, rounded once to T.
 template <class T>
-TILEFOLD_HD T mean_of(const exact_window& sum, std::int64_t count) {
+TILEFOLD_HD TILEFOLD_APART T mean_of(const exact_window& sum, std::int64_t count) {
   static_assert(is_exact_result<T>,
                 "tilefold: an exact mean is a float, a double or a narrow float");
   if (sum.is_special()) return sum.template special<T>();
@@ -377,7 +377,7 @@ TILEFOLD_HD T mean_of(const exact_state<Least, Most>& state, std::int64_t count)
 
 /// The root of a sum of squares, rounded once to T.
 template <class T>
-TILEFOLD_HD T root_of(const exact_window& sum) {
+TILEFOLD_HD TILEFOLD_APART T root_of(const exact_window& sum) {
   static_assert(is_exact_result<T>,
                 "tilefold: an exact root is a float, a double or a narrow float");
   if (sum.is_special()) return sum.template special<T>();

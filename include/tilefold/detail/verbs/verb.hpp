@@ -416,13 +416,14 @@ constexpr const char* name_of_iterator(std::size_t index, std::size_t count) {
 /// for; throws if it cannot read them.
 template <bool Indexed, class Executor, std::size_t... Index, class... Its>
 auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&... its) {
+  const auto of = []<class... Read>(const Read&... read) { return source<Read...>{{read}...}; };
+  const auto read = [&](const auto& it, std::size_t index) {
+    return detail::read_only(exec.accessible(it, detail::name_of_iterator(index, sizeof...(Its))));
+  };
   if constexpr (Indexed) {
-    return source<index_iterator, decltype(exec.accessible(its, ""))...>{
-        {index_iterator{}},
-        {exec.accessible(its, detail::name_of_iterator(Index, sizeof...(Its)))}...};
+    return of(index_iterator{}, read(its, Index)...);
   } else {
-    return source<decltype(exec.accessible(its, ""))...>{
-        {exec.accessible(its, detail::name_of_iterator(Index, sizeof...(Its)))}...};
+    return of(read(its, Index)...);
   }
 }
 

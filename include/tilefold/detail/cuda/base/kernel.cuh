@@ -38,15 +38,6 @@ extern "C" __device__ int __nvvm_reflect(const char* question);
 #define TILEFOLD_CUDA_ARCHS 0
 #endif
 
-// Large functions that are rarely called stand apart, so that they do not take the caller's
-// registers; but not in units that are linked on the device. There ptxas gives a function up to 255
-// registers, and refuses kernels that may have fewer and call it.
-#if defined(__CUDACC_RDC__) || defined(__CLANG_RDC__)
-#define TILEFOLD_APART __forceinline__
-#else
-#define TILEFOLD_APART __noinline__
-#endif
-
 namespace tilefold::detail::cuda {
 
 /// How this translation unit is compiled, as a type: for which architectures, and what the default

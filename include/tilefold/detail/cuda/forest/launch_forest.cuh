@@ -463,13 +463,12 @@ template <class Build, class Source, class Reducer, class Init, class Out, class
           class WorkspaceFor>
 bool launch_any_order_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
                            const WorkspaceFor& workspace_for) {
-  if constexpr (fold_traits<Reducer>::folds_in_any_order && !sums_exactly<Reducer> &&
-                !fold_traits<Reducer>::selects) {
-    static_assert(most_row_blocks <= max_slices);
-    return any_order_launch<Reducer>::template run_rows<Build>(job, workspace_for);
-  } else {
-    return false;
+  if constexpr (fold_traits<Reducer>::folds_in_any_order) {
+    using launch = any_order_launch<Reducer>;
+    static_assert(launch::most_row_blocks <= max_slices);
+    if constexpr (launch::folds_rows) return launch::template run_rows<Build>(job, workspace_for);
   }
+  return false;
 }
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty,
           class WorkspaceFor>

@@ -13,7 +13,7 @@
 // So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
 // can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
 // every 4 tiles. The thread that writes the result clears it again. Long rows are folded in the
-// same way, each by a block or some; there a block has a flag of its own, in shared memory.
+// same way, each by a block or some; there the threads of a block vote every 4 tiles.
 #pragma once
 
 #include <cstddef>
@@ -132,8 +132,30 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
   return block_tree<Nt / warp_size, 1, true, Reducer>::fold(reducer, of_warp, warp_values, 0);
 }
 
-/// Folds the tiles of one of `blocks` blocks in turn, until a flag says that the value is settled.
-template <tile_policy Policy, class Source, class Reducer>
+/// Tells all blocks of a range that the value is settled. The answer is the same for all lanes of a
+/// warp. Only a warp that settles by its own items writes the flag. If every warp that saw the flag
+/// wrote it again, thousands of warps would read and write one word in turn, and all would wait.
+struct flag_of_range {
+  volatile unsigned* raised;
+
+  __device__ __forceinline__ bool is_settled(bool mine, unsigned look) const {
+    if (__any_sync(full_warp, mine)) {
+      *raised = 1;
+      return true;
+    }
+    return look % tiles_between_looks == 0 && __any_sync(full_warp, *raised != 0);
+  }
+};
+
+/// Tells the threads of one block, which all look at once.
+struct vote_of_block {
+  __device__ __forceinline__ static bool is_settled(bool mine, unsigned look) {
+    return look % tiles_between_looks == 0 && __syncthreads_or(mine);
+  }
+};
+
+/// Folds the tiles of one of `blocks` blocks in turn, until `settled` says that the value is.
+template <tile_policy Policy, class Source, class Reducer, class Settled>
 class any_order_fold {
   using running = running_fold<Policy, Source, Reducer>;
 
@@ -141,7 +163,7 @@ class any_order_fold {
   const Source& source;
   const Reducer& reducer;
   std::int64_t n;
-  volatile unsigned* settled;
+  Settled settled;
   unsigned block;
   unsigned blocks;
 
@@ -152,7 +174,9 @@ class any_order_fold {
     unsigned looks = 0;
 #pragma unroll 1
     for (std::int64_t t = std::int64_t{block} + blocks; t < tiles; t += blocks) {
-      if (is_settled(mine, looks++)) return mine.value();
+      if constexpr (Reducer::settles) {
+        if (settled.is_settled(reducer.settled(mine.value()), looks++)) return mine.value();
+      }
       mine.add_tile(t * Policy.tile());
     }
     const std::int64_t step = std::int64_t{blocks} * Policy.nt;
@@ -161,22 +185,6 @@ class any_order_fold {
       mine.add_item(i);
     }
     return mine.value();
-  }
-
- private:
-  // The answer is the same for all lanes of a warp. Only a warp that settles by its own items
-  // writes the flag. If every warp that saw the flag wrote it again, thousands of warps would read
-  // and write one word in turn, and all would wait.
-  __device__ __forceinline__ bool is_settled(const running& mine, unsigned look) const {
-    if constexpr (Reducer::settles) {
-      if (__any_sync(full_warp, reducer.settled(mine.value()))) {
-        *settled = 1;
-        return true;
-      }
-      return look % tiles_between_looks == 0 && __any_sync(full_warp, *settled != 0);
-    } else {
-      return false;
-    }
   }
 };
 
@@ -192,9 +200,8 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   using grid = partials_fold<Nt, Reducer, Init, place>;
   __shared__ typename grid::shared_memory shared;
   cuda::refuse_flush_to_zero();
-  const auto mine =
-      any_order_fold<policy, Source, Reducer>{source, reducer, n, settled, blockIdx.x, gridDim.x}
-          .fold();
+  using fold = any_order_fold<policy, Source, Reducer, flag_of_range>;
+  const auto mine = fold{source, reducer, n, {settled}, blockIdx.x, gridDim.x}.fold();
   const auto value =
       cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
   if constexpr (Reducer::settles) {
@@ -214,21 +221,17 @@ template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, 
 __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
     any_order_rows_kernel(Forest forest, Reducer reducer, Init init, Out out,
                           scratch<typename Reducer::accumulator> memory) {
-  using fold = any_order_fold<tile_policy{Nt, Vt}, typename Forest::source_type, Reducer>;
+  using fold =
+      any_order_fold<tile_policy{Nt, Vt}, typename Forest::source_type, Reducer, vote_of_block>;
   using place = decltype(out + std::int64_t{});
   using blocks_fold = partials_fold<Nt, Reducer, Init, place>;
   __shared__ typename blocks_fold::shared_memory shared;
-  __shared__ unsigned settled;
   cuda::refuse_flush_to_zero();
-  if constexpr (Reducer::settles) {
-    if (threadIdx.x == 0) settled = 0;
-    __syncthreads();
-  }
   const std::int64_t row = blockIdx.x;
   const unsigned block = blockIdx.y;
   const unsigned blocks = gridDim.y;
   const auto source = forest.tree(row);
-  const auto mine = fold{source, reducer, forest.length, &settled, block, blocks}.fold();
+  const auto mine = fold{source, reducer, forest.length, {}, block, blocks}.fold();
   const auto value =
       cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
   const place to = out + row;

@@ -20,11 +20,16 @@
 
 namespace tilefold::detail::cuda {
 
-/// Blocks that share a row at most: as many slices as a row has at most (forest_plan.cuh).
-inline constexpr std::int64_t most_row_blocks = 1024;
-
 template <class Reducer>
 struct any_order_launch {
+  /// Blocks that share a row at most: as many slices as a row has at most (forest_plan.cuh).
+  static constexpr std::int64_t most_row_blocks = 1024;
+
+  /// Rows are folded here if an accumulator fits in a few registers: not exact sums of floats, nor
+  /// lists.
+  static constexpr bool folds_rows = !sums_exactly<Reducer> && !fold_traits<Reducer>::selects &&
+                                     sizeof(typename Reducer::accumulator) <= 32;
+
   template <class Policy, int ItemBytes>
   static constexpr tile_policy policy =
       policy_or<Policy>(any_order_policy_for(ItemBytes, kept_bytes<Reducer>()));
