@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact sums of floats on a GPU under the smallest tile policy and a large one. In one program, since they
-// share the kernels that no policy changes.
+// Exact sums of floats on a GPU under the smallest tile policy and a large one. In one program,
+// since they share the kernels that no policy changes.
 #include <gtest/gtest.h>
 
 #include "cuda_policies.cuh"
