@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranks that are GPUs of one process and write each other's memory have for themselves: as
-// many as there are GPUs. (stream_ranks_test.cu has what NCCL's do, too.)
+// Ranks that are GPUs of one process and write each other's memory, as many as there are GPUs: what
+// they alone can do. (stream_ranks_test.cu tests what NCCL's ranks can do, too.)
 #include <tilefold/peers.cuh>
 
 #include <algorithm>
