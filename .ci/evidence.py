@@ -192,12 +192,15 @@ def write(rows):
     current = [row for name, row in rows.items() if row['digest'] == now.get(name)]
     tests = sum(int(row['tests']) - int(row['skipped']) for row in current)
     runs = sum(int(row['sanitizer_runs']) for row in current)
-    with VERIFIED.open('w') as out:
+    whole = ROOT / 'build/gpu_verified.txt'
+    whole.parent.mkdir(exist_ok=True)
+    with whole.open('w') as out:
         out.write(overall({name: row['digest'] for name, row in rows.items()}) + '\n')
         out.write(f'passed: {tests} GPU tests, {runs} runs under compute-sanitizer\n')
         writer = csv.DictWriter(out, COLUMNS, lineterminator='\n')
         writer.writeheader()
         writer.writerows(rows[name] for name in sorted(rows))
+    whole.replace(VERIFIED)  # whoever is stopped here has the old file, not half of one
 
 
 def forget():

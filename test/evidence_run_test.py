@@ -11,11 +11,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 COPIED = [".ci", "cmake", "examples", "include", "python", "src", "test"]
-LINKED = ["gpu.order_net.host_0", "gpu.cuda.axis_test", "gpu.cuda.by_key_test", "gpu.order_net.cuda_0"]
+LINKED = ["gpu.order_net.host_0", "gpu.cuda.axis_test", "gpu.cuda.batched_test", "gpu.cuda.by_key_test",
+          "gpu.order_net.cuda_0"]
 COMMANDS = {
     "nvidia-smi": 'case "$*" in *compute_cap*) echo 9.0;; *index*) printf "0\\n1\\n";; *) echo "a GPU";; esac',
     "nvcc": 'echo "Cuda compilation tools, release 13.0, V13.0.1"',
@@ -29,7 +31,7 @@ COMMANDS = {
     "ninja": 'case "$*" in *"-t targets"*) for t in ' + " ".join(LINKED) + """
                 do echo "$t: phony"; done;;
               *"-t deps"*) ;;
-              *) trap "kill $!; exit 2" INT
+              *) trap "kill \\$!; exit 2" INT
                  mkdir -p build/gpu/test build/gpu/src/capi build/gpu/src/host build/gpu/src/tool
                  printf "# ninja log v5\\n" >build/gpu/.ninja_log
                  for t in """ + " ".join(LINKED) + """; do
@@ -72,33 +74,43 @@ class GpuRun(unittest.TestCase):
     def start(self, *arguments, wait=0):
         environment = dict(self.environment, WAIT=str(wait))
         return subprocess.Popen([sys.executable, "-B", ".ci/gpu", *arguments], cwd=self.root, env=environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
     def test_lines_are_of_what_passed(self):
         run = self.start()
         output = run.communicate(timeout=300)[0]
         self.assertEqual(run.returncode, 1, output)
         self.assertIn("tilefold: failed: gpu.cuda.axis_test\n", output)
-        expected = {"consumer": "1", "gpu.cuda.by_key_test": "1", "gpu.nvrtc": "1", "gpu.order_net": "2"}
+        expected = {"consumer": "1", "gpu.cuda.batched_test": "1", "gpu.cuda.by_key_test": "1", "gpu.nvrtc": "1", "gpu.order_net": "2"}
         self.assertEqual(self.lines(), {name: (tests, "2 x a GPU") for name, tests in expected.items()}, output)
 
     def test_what_is_not_built_in_time_gets_no_line(self):
         run = self.start("--seconds", "5", wait=600)
         output = run.communicate(timeout=300)[0]
         self.assertEqual(run.returncode, 1, output)
-        self.assertEqual(set(self.lines()), {"gpu.nvrtc"}, output)
+        self.assertEqual(set(self.lines()), {"gpu.cuda.batched_test", "gpu.nvrtc"}, output)
 
     def test_programs_run_while_others_are_built(self):
         run = self.start(wait=600)
         output = ""
-        for line in run.stdout:
+        waited_for = {"FAILED: ctest", "gpu.cuda.batched_test: "}
+        while waited_for:
+            line = run.stdout.readline()
+            self.assertTrue(line, output)
             output += line
-            if "axis_test" in line and "FAILED" in line:
-                break
-        self.assertIn("FAILED", output)
-        run.send_signal(signal.SIGINT)
-        self.assertIn("are kept", run.communicate(timeout=300)[0])
-        self.assertEqual(run.returncode, 130)
+            waited_for -= {said for said in waited_for if said in line}
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does
+        run.communicate(timeout=300)
+        self.assertEqual(run.returncode, -signal.SIGINT)
+
+    def test_who_stops_it_keeps_what_has_passed(self):
+        run = self.start(wait=600)
+        while not self.lines():
+            self.assertIsNone(run.poll())
+            time.sleep(0.1)
+        os.killpg(run.pid, signal.SIGINT)
+        output = run.communicate(timeout=300)[0]
+        self.assertEqual(set(self.lines()), {"gpu.cuda.batched_test"}, output)
 
 
 unittest.main()
