@@ -176,7 +176,7 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
     const std::int64_t n = detail::count_items<Exec>(verb, first, last);
     const std::int64_t results = detail::count_of(verb, "the number of results", num_results);
     const detail::unless_empty reader{base, n > 0};
-    const auto indices = reader.accessible(first, "indices");
+    const auto indices = detail::read_only(reader.accessible(first, "indices"));
     if constexpr (parts::checks) {
       detail::host::in_default_float_mode(
           [&] { detail::require_sound_indices(base, indices, n, results); });
@@ -187,7 +187,7 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
           unchecked, results, detail::read_arguments<std::iter_value_t<Values>>(init_op...),
           [&](auto& on, const auto& bound) {
             using bound_type = std::remove_cvref_t<decltype(bound)>;
-            const auto items = reader.accessible(values, "values");
+            const auto items = detail::read_only(reader.accessible(values, "values"));
             if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
             order.sort(
                 on, sizeof(typename bound_type::types::accumulator), n,

@@ -151,7 +151,7 @@ equal_forest<Source> make_equal_forest(const Source& source, std::int64_t num_tr
 /// iterator of an empty tree leads nowhere. `Indexed` puts each element's index before it.
 template <bool Indexed, class Arrays, class Lengths>
 struct array_forest {
-  using array_type = std::iter_value_t<Arrays>;
+  using array_type = decltype(detail::read_only(std::declval<std::iter_value_t<Arrays>>()));
   using source_type =
       std::conditional_t<Indexed, source<index_iterator, array_type>, source<array_type>>;
   static constexpr bool in_one_range = false;

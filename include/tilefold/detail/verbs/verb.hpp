@@ -416,14 +416,15 @@ constexpr const char* name_of_iterator(std::size_t index, std::size_t count) {
 /// for; throws if it cannot read them.
 template <bool Indexed, class Executor, std::size_t... Index, class... Its>
 auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&... its) {
-  const auto of = []<class... Read>(const Read&... read) { return source<Read...>{{read}...}; };
   const auto read = [&](const auto& it, std::size_t index) {
     return detail::read_only(exec.accessible(it, detail::name_of_iterator(index, sizeof...(Its))));
   };
+  // In braces calls are made from left to right: of two bad iterators the first one is named.
   if constexpr (Indexed) {
-    return of(index_iterator{}, read(its, Index)...);
+    return source<index_iterator, decltype(read(its, Index))...>{{index_iterator{}},
+                                                                 {read(its, Index)}...};
   } else {
-    return of(read(its, Index)...);
+    return source<decltype(read(its, Index))...>{{read(its, Index)}...};
   }
 }
 

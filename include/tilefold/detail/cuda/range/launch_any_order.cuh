@@ -12,6 +12,7 @@
 #include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/any_order_kernel.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
@@ -69,15 +70,16 @@ struct any_order_launch {
     return detail::smaller(most, detail::smaller(std::int64_t{group_size(tile)}, most_row_blocks));
   }
 
-  /// The blocks of a row by which `resident` blocks at a time have folded all rows first. A turn
-  /// takes as long as the tiles of a block, and a tile more.
+  /// The blocks of a row by which `resident` blocks at a time have folded all rows first: as many
+  /// as fit in up to four turns. A turn takes as long as the tiles of a block, and a tile more.
   static constexpr std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, int tile,
                                               std::int64_t most_blocks, std::int64_t resident) {
-    const std::int64_t most =
-        detail::smaller(most_blocks, detail::larger(4 * resident / rows, std::int64_t{1}));
     std::int64_t best = 1;
     std::int64_t least_time = (std::numeric_limits<std::int64_t>::max)();
-    for (std::int64_t blocks = 1; blocks <= most; ++blocks) {
+    for (std::int64_t turns = 1; turns <= 4; ++turns) {
+      const std::int64_t fitting = detail::smaller(turns * resident, most_split_slices) / rows;
+      const std::int64_t blocks =
+          detail::larger(detail::smaller(fitting, most_blocks), std::int64_t{1});
       const std::int64_t tiles = tree::num_blocks(length, tile * blocks);
       const std::int64_t time = tree::num_blocks(rows * blocks, resident) * (tiles + 1);
       if (time < least_time) {
