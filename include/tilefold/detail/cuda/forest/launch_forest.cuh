@@ -21,7 +21,6 @@
 #include <tilefold/detail/cuda/forest/forest_ranges.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
 #include <tilefold/detail/cuda/forest/lanes_kernel.cuh>
-#include <tilefold/detail/cuda/forest/planned_slices.cuh>
 #include <tilefold/detail/cuda/forest/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/forest/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/forest/warps_kernel.cuh>
@@ -99,18 +98,12 @@ using which_of_job = which_trees<decltype(Job::forest), typename Job::reducer_ty
 template <class Job>
 inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
 
-/// Whether one launch may fold a forest, if it has few trees.
 template <class Job>
-inline constexpr bool may_take_one_launch = sizeof(typename Job::acc) <= most_one_launch_acc_bytes;
-
-/// What blocks_kernel folds then.
-template <class Job>
-using slices_of_one_launch =
-    planned_slices<typename Job::acc, std::remove_cvref_t<decltype(Job::empty)>>;
+using slices_of = uneven_slices<typename Job::acc, std::remove_cvref_t<decltype(Job::empty)>>;
 
 template <class Job>
 constexpr bool fits_one_launch(std::int64_t most_trees) {
-  return may_take_one_launch<Job> && most_trees <= most_one_launch_trees;
+  return may_take_one_launch<typename Job::acc> && most_trees <= most_one_launch_trees;
 }
 
 template <class Forest>
@@ -121,23 +114,18 @@ inline constexpr bool has_one_tree<deferred_tree<Source, Number>> = true;
 /// Whether it always does, so that nothing else needs to be compiled.
 template <class Job>
 inline constexpr bool always_takes_one_launch =
-    may_take_one_launch<Job> && has_one_tree<decltype(Job::forest)>;
+    may_take_one_launch<typename Job::acc> && has_one_tree<decltype(Job::forest)>;
 
 /// Asks the GPU about every kernel that launch_trees() may launch. The answers are remembered, so
 /// launch_trees() asks nothing that could fail between two launches.
 template <class Build, tile_policy Policy, class Job>
 void ready_trees(const Job& job, std::int64_t most_trees) {
-  if constexpr (may_take_one_launch<Job>) {
-    if (fits_one_launch<Job>(most_trees)) {
-      (void)cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
-      return;
-    }
-  }
+  (void)cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
+  if (fits_one_launch<Job>(most_trees)) return;
   if constexpr (!always_takes_one_launch<Job>) {
     if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
     (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-    (void)cuda::ready_blocks<Build, Policy, queued_slices<typename Job::acc>>(job);
   }
 }
 
@@ -162,9 +150,9 @@ template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
 void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
   const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
-  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
-  kernel.launch(kernel.resident, job.stream, {plan, job.empty, queue.partials, queue.arrivals},
-                job.forest, job.reducer, job.init, job.out);
+  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
+  kernel.launch(kernel.resident, job.stream, {queue, plan, job.empty, true}, job.forest,
+                job.reducer, job.init, job.out);
 }
 
 /// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
@@ -179,7 +167,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
   if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-  const auto by_blocks = cuda::ready_blocks<Build, Policy, queued_slices<acc>>(job);
+  const auto by_blocks = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
   bool asked = false;
   if constexpr (job_takes_trees<Job>) {
     asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
@@ -197,7 +185,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
     }
     by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
                     job.reducer, job.init, job.out);
-    by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
+    by_blocks.launch(by_blocks.resident, job.stream, {queue, plan, job.empty, false}, job.forest,
                      job.reducer, job.init, job.out);
   } catch (...) {
     // No launch will take from the queue what the first launches put there.
@@ -210,7 +198,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
 void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
                                 const WorkspaceFor& workspace_for) {
-  if constexpr (may_take_one_launch<Job>) {
+  if constexpr (may_take_one_launch<typename Job::acc>) {
     if (fits_one_launch<Job>(most_trees)) {
       return cuda::launch_all_in_one<Build, Policy>(job, most_trees, workspace_for);
     }
@@ -526,8 +514,11 @@ void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& 
   using source_type = typename decltype(Job::forest)::source_type;
   // A policy that the caller set is used as it is.
   if constexpr (std::is_same_v<Policy, default_policy>) {
+    // Where accumulators settle, the threads of a long row's blocks wait for each other to vote.
+    constexpr bool votes = fold_traits<typename Job::reducer_type>::settles;
+    if (votes && cuda::launch_short_rows<Build>(job)) return;
     if (cuda::launch_any_order_rows<Build>(job, workspace_for)) return;
-    if (cuda::launch_short_rows<Build>(job)) return;
+    if (!votes && cuda::launch_short_rows<Build>(job)) return;
   }
   cuda::launch_trees<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
       job, most_trees, workspace_for);

@@ -35,17 +35,22 @@ struct any_order_launch {
   static constexpr tile_policy policy =
       policy_or<Policy>(any_order_policy_for(ItemBytes, kept_bytes<Reducer>()));
 
+  template <class Build, tile_policy Policy, class Source, class Init, class Out>
+  static auto ready(const device_info& gpu) {
+    static known_kernel known;
+    return known.on(gpu,
+                    &any_order_kernel<Build, Policy.nt, Policy.vt, equal_forest<Source>,
+                                      closed_reducer<Reducer>, Init, Out>,
+                    "any_order_kernel", Policy.nt, starts::in_turn);
+  }
+
   /// Launches the fold in any order of at least two tiles.
   template <class Build, tile_policy Policy, class Source, class Init, class Out,
             class WorkspaceFor>
   static void run(const range_job<Source, Reducer, Init, Out>& job,
                   const WorkspaceFor& workspace_for) {
     using acc = typename Reducer::accumulator;
-    static known_kernel known;
-    const auto kernel = known.on(
-        job.gpu,
-        &any_order_kernel<Build, Policy.nt, Policy.vt, Source, closed_reducer<Reducer>, Init, Out>,
-        "any_order_kernel", Policy.nt, starts::in_turn);
+    const auto kernel = ready<Build, Policy, Source, Init, Out>(job.gpu);
     // A whole tile for each; loads that are shifted into place take a packet more, at most vt
     // items. And no more blocks than reduce() has tiles by default, for which there is workspace.
     constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
@@ -57,8 +62,9 @@ struct any_order_launch {
         Reducer::settles ? cuda::any_order_demand(Policy, blocks, sizeof(acc)) : of_blocks);
     const scratch<acc> memory = scratch_in<acc>(space);
     unsigned* const settled = memory.arrivals + of_blocks.arrival_bytes / arrival_bytes;
-    kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, job.n, settled,
-                  memory);
+    kernel.launch(grid_shape{blocks, Policy.nt, false, 1}, job.stream,
+                  equal_forest<Source>{job.source, 1, job.n}, job.reducer, job.init, job.out,
+                  settled, memory);
   }
 
   /// Two tiles each; no more than one group of partials, for which there is one counter, and than
@@ -102,12 +108,7 @@ struct any_order_launch {
     const std::int64_t most_blocks = most_blocks_of_row(tile, length, item_bytes<Source>);
     if (most_blocks < 1 || rows < 1 || rows > most_tiles) return false;
     if (rows * most_blocks < job.gpu.num_sms) return false;
-    static known_kernel known;
-    const auto kernel =
-        known.on(job.gpu,
-                 &any_order_rows_kernel<Build, tile.nt, tile.vt, equal_forest<Source>,
-                                        closed_reducer<Reducer>, Init, Out>,
-                 "any_order_rows_kernel", tile.nt, starts::in_turn);
+    const auto kernel = ready<Build, tile, Source, Init, Out>(job.gpu);
     const std::int64_t blocks =
         blocks_of_row(rows, length, tile.tile(), most_blocks, kernel.resident);
     if (rows * blocks < job.gpu.num_sms) return false;
@@ -117,7 +118,7 @@ struct any_order_launch {
           rows * blocks * static_cast<std::int64_t>(sizeof(acc)), rows * arrival_bytes}));
     }
     kernel.launch(grid_shape{blocks, tile.nt, false, rows}, job.stream, job.forest, job.reducer,
-                  job.init, job.out, memory);
+                  job.init, job.out, nullptr, memory);
     return true;
   }
 };
