@@ -184,16 +184,6 @@ class any_order_fold {
   }
 };
 
-/// Where the result of a row belongs. Some outputs are of a single range.
-template <class Out>
-__device__ __forceinline__ auto result_of_row(const Out& out, std::int64_t row) {
-  if constexpr (requires { out + row; }) {
-    return out + row;
-  } else {
-    return out;
-  }
-}
-
 /// The fold of every row of a forest of one length, a tile and a packet at least for each block. A
 /// range is one row.
 ///
@@ -208,7 +198,7 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
     any_order_kernel(Forest forest, Reducer reducer, Init init, Out out, unsigned* settled,
                      scratch<typename Reducer::accumulator> memory) {
   using fold = any_order_fold<tile_policy{Nt, Vt}, typename Forest::source_type, Reducer>;
-  using place = cleared_before<decltype(cuda::result_of_row(out, 0))>;
+  using place = cleared_before<std::remove_cvref_t<decltype(out + std::int64_t{})>>;
   using blocks_fold = partials_fold<Nt, Reducer, Init, place>;
   __shared__ typename blocks_fold::shared_memory shared;
   cuda::refuse_flush_to_zero();
@@ -219,7 +209,7 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   const auto mine = fold{source, reducer, forest.length, {settled}, block, blocks}.fold();
   const auto value =
       cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
-  const place to{cuda::result_of_row(out, row), Reducer::settles ? settled : nullptr};
+  const place to{out + row, Reducer::settles ? settled : nullptr};
   const blocks_fold of_row{reducer, init, to, shared};
   const scratch<typename Reducer::accumulator> partials{memory.partials + row * blocks,
                                                         memory.arrivals + row};

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
@@ -20,6 +21,14 @@
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
+
+/// The output of a range as that of one row, of which nothing is asked but a place.
+template <class Out>
+struct one_output {
+  Out out;
+
+  TILEFOLD_HD friend const Out& operator+(const one_output& of, std::int64_t) { return of.out; }
+};
 
 template <class Reducer>
 struct any_order_launch {
@@ -50,7 +59,8 @@ struct any_order_launch {
   static void run(const range_job<Source, Reducer, Init, Out>& job,
                   const WorkspaceFor& workspace_for) {
     using acc = typename Reducer::accumulator;
-    const auto kernel = ready<Build, Policy, Source, Init, Out>(job.gpu);
+    using one_row = std::conditional_t<std::is_pointer_v<Out>, Out, one_output<Out>>;
+    const auto kernel = ready<Build, Policy, Source, Init, one_row>(job.gpu);
     // A whole tile for each; loads that are shifted into place take a packet more, at most vt
     // items. And no more blocks than reduce() has tiles by default, for which there is workspace.
     constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
@@ -63,8 +73,8 @@ struct any_order_launch {
     const scratch<acc> memory = scratch_in<acc>(space);
     unsigned* const settled = memory.arrivals + of_blocks.arrival_bytes / arrival_bytes;
     kernel.launch(grid_shape{blocks, Policy.nt, false, 1}, job.stream,
-                  equal_forest<Source>{job.source, 1, job.n}, job.reducer, job.init, job.out,
-                  settled, memory);
+                  equal_forest<Source>{job.source, 1, job.n}, job.reducer, job.init,
+                  one_row{job.out}, settled, memory);
   }
 
   /// Two tiles each; no more than one group of partials, for which there is one counter, and than
