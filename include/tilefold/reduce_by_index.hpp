@@ -183,20 +183,17 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
     }
     detail::item_order<base_type> order;
     const auto fold = [&](auto&& unchecked) {
-      detail::fold_trees_to<Acc, Values>(
-          unchecked, results, detail::read_arguments<std::iter_value_t<Values>>(init_op...),
-          [&](auto& on, const auto& bound) {
-            using bound_type = std::remove_cvref_t<decltype(bound)>;
-            const auto items = detail::read_only(reader.accessible(values, "values"));
-            if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
-            order.sort(
-                on, sizeof(typename bound_type::types::accumulator), n,
-                detail::index_reader<std::remove_const_t<decltype(indices)>>{indices, results});
-            return detail::make_offsets_forest(
-                detail::permuted_source<bound_type>(items, order.positions()), order.offsets(),
-                results);
-          },
-          out);
+      const auto make_forest = [&](auto& on, const auto& bound) {
+        using bound_type = std::remove_cvref_t<decltype(bound)>;
+        const auto items = detail::read_only(reader.accessible(values, "values"));
+        if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
+        order.sort(on, sizeof(typename bound_type::types::accumulator), n,
+                   detail::index_reader<std::remove_const_t<decltype(indices)>>{indices, results});
+        return detail::make_offsets_forest(
+            detail::permuted_source<bound_type>(items, order.positions()), order.offsets(),
+            results);
+      };
+      detail::fold_trees_to<Acc, Values>(unchecked, results, make_forest, out, init_op...);
     };
     if constexpr (requires { parts::policy::value; }) {
       fold(tilefold::with_policy<parts::policy::value>(base));

@@ -86,15 +86,16 @@ auto source_of_segments(Base& base, const Bound& bound, const It& first, std::in
 }
 
 /// Folds every tree of make_forest(executor, bound fold) through `out`, where some trees may be
-/// empty. `most_trees` is their number, or a bound where only the executor's memory knows it. Its:
-/// the iterators that the items come from.
-template <class Named, class... Its, class Executor, class Arguments, class MakeForest, class Out>
-void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& arguments,
-                   const MakeForest& make_forest, const Out& out) {
-  if constexpr (detail::folds_forest<Named, Executor, Out, Arguments, Its...>()) {
+/// empty. `most_trees` is their number, or a bound where only the executor's memory knows it. It:
+/// the iterator that the items come from; init_op: a verb's last arguments (read_arguments()).
+template <class Named, class It, class Executor, class MakeForest, class Out, class... InitOp>
+void fold_trees_to(Executor&& exec, std::int64_t most_trees, const MakeForest& make_forest,
+                   const Out& out, const InitOp&... init_op) {
+  auto arguments = detail::read_arguments<std::iter_value_t<It>>(init_op...);
+  if constexpr (detail::folds_forest<Named, Executor, Out, decltype(arguments), It>()) {
     host::in_default_float_mode([&] {
       using parts = executor_parts<std::remove_cvref_t<Executor>>;
-      const auto bound = detail::bind<Named, Its...>(arguments, as_is{});
+      const auto bound = detail::bind<Named, It>(arguments, as_is{});
       constexpr bool empty_is_known = decltype(bound)::empty_is_known;
       static_assert(
           empty_is_known,
