@@ -30,13 +30,15 @@ import torch
 from torch import Tensor
 
 from . import _errors, _gpu
+from ._torch_indices import index_add, reduce_by_index, scatter_add, scatter_reduce
 from ._torch_operators import (differentiable as _differentiable, new as _new, on_gpu as _on_gpu, on_host as _on_host,
                                op as _op)
 
 if torch.distributed.is_available():
     from ._torch_distributed import all_reduce, all_reduce_, reduce_scatter, reduce_scatter_tensor
 
-__all__ = ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "rms_norm", "norm", "batch_invariant"]
+__all__ = ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "rms_norm", "norm", "batch_invariant",
+           "index_add", "scatter_add", "scatter_reduce", "reduce_by_index"]
 if torch.distributed.is_available():
     __all__ += ["all_reduce", "all_reduce_", "reduce_scatter", "reduce_scatter_tensor"]
 
