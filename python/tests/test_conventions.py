@@ -219,7 +219,7 @@ BOOL_CALLS = {
     "stats": tilefold.stats, "fuse": tilefold.fuse("sum", "mean", "max", "argmax"), "vdot": lambda x: tilefold.vdot(x, x),
     "vdot of two": lambda x: tilefold.vdot(x, x[::-1]), "segments": lambda x: tilefold.segment_reduce(x, [0, 3, 6]),
     "values": lambda x: tilefold.reduce_by_key([1, 1, 1, 2, 2, 2], x)[1],
-    "by index": lambda x: tilefold.reduce_by_index([1, 0, 1, 1, 0, 1], x),
+    "by index": lambda x: tilefold.reduce_by_index(np.arange(len(x)) % 4, x),
     "keys": lambda x: tilefold.reduce_by_key(x, np.ones(len(x)))[1], "batched": lambda x: tilefold.batched([x, x[1:]]),
     "piece": lambda x: tilefold.piece(x).value(), "piece of max": lambda x: tilefold.piece(x, 0, "max").value(),
     "accumulator": lambda x: tilefold.exact_accumulator("?").add(x).value(), "dtype": lambda x: tilefold.sum(x, dtype="f4"),

@@ -156,11 +156,11 @@ tf.reduce_by_key(keys.tolist(), row)            Tuple[NDArray[Any], NDArray[Any]
 tf.reduce_by_key(keys, row, out=(keys, of_keys)) Tuple[NDArray[np.int16], NDArray[np.float32]]
 tf.reduce_by_index(o8, o4)                      NDArray[Any]
 tf.reduce_by_index([0, 1], [[2.0], [3.0]], 4, "max", mode="drop") NDArray[Any]
-tf.reduce_by_index(o8 - 1, o4, 4, out=o4)       NDArray[np.float32]
+tf.reduce_by_index(o8, o4, 4, out=o4)           NDArray[np.float32]
 tf.bincount(o8)                                 NDArray[np.int64]
 tf.bincount([0, 2], minlength=7)                NDArray[np.int64]
 tf.bincount(o8, o4)                             NDArray[np.float64]
-tf.bincount(o8, array)                          NDArray[Union[np.int64, np.float64]]
+tf.bincount(o8, array)                          NDArray[Any]
 tf.piece(f4)                                    tf.Piece
 tf.piece(f4).value()                            Any
 tf.exact_accumulator("f4")                      tf.ExactAccumulator

@@ -184,6 +184,7 @@ class gpu final : public tilefold_executor {
     auto lent = lender_.lend();
     cuda_executor& exec = lent.executor();
     require_whole_items(found, call.items);
+    if (call.checked && call.n > 0) require_no_capture(exec, "tilefold_reduce_by_index");
     if (call.n > 0) reach(exec, call.indices.data, "indices");
     if (call.items.reads_items) reach(exec, call.items.items, "items");
     if (call.segments() > 0) reach(exec, call.items.results, "results");
