@@ -125,8 +125,11 @@ def bincount(x: Items, weights: Optional[Items] = None, minlength: int = 0, *, s
     require_no_stream(stream)
     row = _row_of_indices(x, "x")
     many = max(_results_of(row), least)
-    if weights is None:
-        return _folded(row, Operation("count_nonzero", np.ones(row.size, bool)), (many,), True)
+    if weights is None:  # the same in any order
+        if row.size and row.min() < 0:
+            at = int((row < 0).argmax())
+            raise _errors.invalid(f"item {at} has the index {row[at]}")
+        return np.bincount(np.asarray(row, np.int64), minlength=least)
     given = array_of(weights)
     if given.shape != row.shape:
         raise _errors.invalid(f"x has the shape {row.shape}, and weights {given.shape}; they must be rows of one length")

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include <tilefold/detail/host/index_order.hpp>
 #include <tilefold/host.hpp>
@@ -40,12 +41,24 @@ void with_item(dtype type, const Copy& copy) {
   }
 }
 
+/// Calls use(pointer) with the indices as what they are, which are integers.
+template <class Use>
+void with_indices(const any_items<std::int64_t>& indices, const Use& use) {
+  capi::visit_type(indices.type, [&]<class T>(type_is<T>) {
+    if constexpr (std::is_integral_v<T>) use(static_cast<const T*>(indices.data));
+  });
+}
+
 template <class Mode>
 class by_index_fold {
  public:
   by_index_fold(const basic_host_executor<Mode>& exec, const by_index_call& call)
       : call_(call), mode_(exec.threads() == Mode().threads() ? Mode() : Mode(exec.threads())) {
-    order_.sort(call.n, call.num_results, exec.threads(), call.bins());
+    capi::with_indices(call.indices, [&](const auto* indices) {
+      order_.sort(call.n, call.num_results, exec.threads(),
+                  detail::index_reader<decltype(indices)>{indices, call.num_results});
+    });
+    if (kept() < call.n) capi::require_indices(exec, call);
     gathered_ = room_for<char>(static_cast<std::uint64_t>(kept() * call.columns) *
                                static_cast<std::uint64_t>(bytes_of(call.items.type)));
     with_item(call.items.type, [&](auto item) { gather(item); });
@@ -126,8 +139,7 @@ class by_index_fold {
 
 void fold_by_index(host_executor& exec, const by_index_call& call,
                    const std::function<void(const job&)>& fold) {
-  capi::require_indices(exec, call);
-  if (call.segments() == 0) return;
+  if (call.segments() == 0) return capi::require_indices(exec, call);
   const by_index_fold sorted(exec, call);
   fold(sorted.segments());
   if (is_place(call.which)) sorted.place(static_cast<std::int64_t*>(call.items.results));
