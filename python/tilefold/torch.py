@@ -13,6 +13,9 @@ Results are of the tensor's dtype (a reduction computes in float32 or float64 an
 and norm have the same bits on CPU and GPU; what has an exponential, a root or a product in it has torch's own of that
 device. Backward of a backward is there for sum and mean alone, and else refused.
 
+index_add, scatter_add, scatter_reduce and reduce_by_index have torch's arguments and shapes; their sums and
+means have the same bits on CPU and GPU, and backward of a backward (help(tilefold.torch.index_add)).
+
 Shapes: reductions (sum, mean, var_mean, logsumexp, norm) have x's shape without `dim` (a number, several, or None for
 all), or with the extent 1 there (keepdim); log_softmax, softmax and rms_norm have x's. All are contiguous and new.
 Order: the items of a result are taken in row-major order of the dims, and joined as neighbours,

@@ -28,7 +28,6 @@ struct by_index_call {
   job items;
 
   std::int64_t segments() const { return num_results * columns; }
-  detail::index_reader<any_items<std::int64_t>> bins() const { return {indices, num_results}; }
 };
 
 /// The segments that a call's items are sorted into. Those of a row of results are its columns:

@@ -118,7 +118,9 @@ void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t 
   if (call.segments() == 0) return;
   const gathered_room room(call.items.type, call.n, call.columns, call.num_results);
   order sorted;
-  sorted.sort(exec, accumulator_bytes, call.n, call.bins(), room.with(call.segments()));
+  sorted.sort(exec, accumulator_bytes, call.n,
+              detail::index_reader<any_items<std::int64_t>>{call.indices, call.num_results},
+              room.with(call.segments()));
   const rows_in_order rows{sorted.bins(), sorted.positions().first, sorted.offsets(),
                            call.num_results, call.columns};
   char* const gathered = sorted.room();
