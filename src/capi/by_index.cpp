@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <type_traits>
 
 #include <tilefold/detail/host/index_order.hpp>
 #include <tilefold/host.hpp>
+
+#include "index_checks.hpp"
 
 namespace tilefold::capi {
 

@@ -6,10 +6,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 
-#include <tilefold/detail/verbs/forest_checks.hpp>
-#include <tilefold/reduce_by_index.hpp>
+#include <tilefold/config.hpp>
+#include <tilefold/host.hpp>
 
 #include "job.hpp"
 #include "types.hpp"
@@ -45,22 +44,6 @@ struct sorted_rows {
     return begin * columns + column * length + (k - begin);
   }
 };
-
-/// Throws index_error for the first row whose index has no result, if the call asks for that.
-template <class Exec>
-void require_indices(Exec& exec, const by_index_call& call) {
-  if (!call.checked || call.n == 0) return;
-  const detail::tree_fault fault = detail::find_fault(exec, detail::index_judge{call.num_results},
-                                                      call.n, call.indices, call.indices);
-  if (fault.tree == detail::tree_fault::none) return;
-  const std::string index = call.indices.type == dtype::uint64
-                                ? std::to_string(static_cast<std::uint64_t>(fault.first))
-                                : std::to_string(fault.first);
-  throw index_error("tilefold_reduce_by_index: item " + std::to_string(fault.tree) +
-                        " has the index " + index + ", but there are " +
-                        std::to_string(call.num_results) + " results",
-                    fault.tree);
-}
 
 constexpr bool is_place(op which) { return which == op::arg_min || which == op::arg_max; }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Items by index on a GPU. Kernels here move items, whatever the operation is.
+
+// CUB's ranges for profilers would look for a tool to load at the first call.
+#define NVTX_DISABLE
+
 #include "by_index.cuh"
 
 #include <cstdint>
@@ -10,8 +14,11 @@
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/index/launch_index.cuh>
 
+#include "../index_checks.hpp"
+
 namespace tilefold::capi {
 
+namespace on_cuda {
 namespace {
 
 namespace gpu = detail::cuda;
@@ -111,6 +118,9 @@ struct gathered_room {
 };
 
 }  // namespace
+}  // namespace on_cuda
+
+using namespace on_cuda;
 
 void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t accumulator_bytes,
                    const std::function<void(const job&)>& fold) {
