@@ -91,16 +91,17 @@ __global__ void __launch_bounds__(nt) places_kernel(rows_in_order rows, std::int
   }
 }
 
-template <class Item>
-auto ready_gather(const gpu::device_info& device) {
+auto ready_places(const gpu::device_info& device) {
   static gpu::known_kernel known;
-  return known.on(device, &gather_kernel<Item>, "gather_kernel", nt, gpu::starts::early);
+  return known.on(device, &places_kernel, "places_kernel", nt, gpu::starts::early);
 }
 
 template <class Item>
 void launch_gather(const gpu::device_info& device, cudaStream_t stream, const rows_in_order& rows,
                    std::int64_t count, const job& items, char* gathered) {
-  const auto kernel = ready_gather<Item>(device);
+  static gpu::known_kernel known;
+  const auto kernel =
+      known.on(device, &gather_kernel<Item>, "gather_kernel", nt, gpu::starts::early);
   kernel.launch(kernel.most(tree::num_blocks(count, nt)), stream, rows,
                 static_cast<const Item*>(items.items), reinterpret_cast<Item*>(gathered));
 }
@@ -137,6 +138,7 @@ void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t 
   auto* const begins = reinterpret_cast<std::int64_t*>(gathered + room.items);
   const std::int64_t blocks_of_segments = tree::num_blocks(call.segments() + 1, nt);
   exec.in_context([&](const gpu::device_info& device, cudaStream_t stream, const auto&) {
+    if (is_place(call.which)) (void)ready_places(device);  // loaded before the fold writes
     const std::int64_t count = call.n * call.columns;
     if (count > 0) {
       switch (bytes_of(call.items.type)) {
@@ -169,8 +171,7 @@ void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t 
   fold(segments);
   if (!is_place(call.which)) return;
   exec.in_context([&](const gpu::device_info& device, cudaStream_t stream, const auto&) {
-    static gpu::known_kernel known;
-    const auto kernel = known.on(device, &places_kernel, "places_kernel", nt, gpu::starts::early);
+    const auto kernel = ready_places(device);
     kernel.launch(kernel.most(blocks_of_segments), stream, rows,
                   static_cast<std::int64_t*>(call.items.results));
   });
