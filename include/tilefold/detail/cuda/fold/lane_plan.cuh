@@ -113,7 +113,7 @@ class lane_trees {
   __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
                                         std::int64_t warp_items)
       : length(lane_plan<Items>::no_tree), count_(0), first_(0) {
-    const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
+    const int t = begin + lane_of_thread();
     if (t >= end) return;
     count_ = forest.count(t);
     first_ = forest.first(t);
@@ -142,7 +142,7 @@ class lane_trees<Forest, Items, false> {
   __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
                                         std::int64_t warp_items)
       : length(lane_plan<Items>::no_tree), count_(0) {
-    const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
+    const int t = begin + lane_of_thread();
     if (t >= end) return;
     count_ = forest.count(t);
     length = cuda::planned_length<Items>(count_, warp_items);

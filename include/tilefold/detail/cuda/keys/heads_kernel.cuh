@@ -40,10 +40,6 @@ inline constexpr int patch_quarters = patch_items / quarter_items;
 using head_bits = unsigned long long;
 static_assert(patch_quarters * quarter_bits == 64);
 
-__device__ __forceinline__ int lane_of_thread() {
-  return static_cast<int>(threadIdx.x) % warp_size;
-}
-
 /// The item of the patch that bit `bit` of this lane's tells of.
 __device__ __forceinline__ int item_of_bit(int bit) {
   return bit / quarter_bits * quarter_items + lane_of_thread() * quarter_bits + bit % quarter_bits;
@@ -141,7 +137,7 @@ __device__ __forceinline__ head_count scan_counts(std::int64_t n, const Get& get
                           __shfl_up_sync(full_warp, up_to.end, distance)};
     if (lane_of_thread() >= distance) up_to = left.then(up_to);
   }
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int warp = warp_of_thread();
   if (lane_of_thread() == warp_size - 1) up_to_warp[warp] = up_to;
   __syncthreads();
   head_count before{0, 0};
@@ -295,8 +291,7 @@ __global__ void __launch_bounds__(by_key_nt)
   const std::int64_t first_patch = std::int64_t{blockIdx.x} * of_block;
   const std::int64_t left = tables.num_patches - first_patch;
 #pragma unroll 1
-  for (int p = static_cast<int>(threadIdx.x) / warp_size; p < of_block && p < left;
-       p += by_key_warps) {
+  for (int p = warp_of_thread(); p < of_block && p < left; p += by_key_warps) {
     const std::int64_t patch = first_patch + p;
     const head_bits heads = head_finder<Keys>{keys}.of_patch(tables.begin(patch));
     tables.heads[patch * warp_size + lane_of_thread()] = heads;
