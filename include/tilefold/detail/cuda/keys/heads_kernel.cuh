@@ -20,7 +20,6 @@
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
 

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
