@@ -105,7 +105,7 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(from, i) < detail::element(to, i);
         });
-        return detail::make_segment_forest(items, from, to, segments);
+        return detail::segment_forest{items, from, to, segments};
       },
       out);
 }
@@ -125,7 +125,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(told, i) < detail::element(told, i + 1);
         });
-        return detail::make_offsets_forest(items, told, segments);
+        return detail::offsets_forest{items, told, segments};
       },
       out);
 }
@@ -146,8 +146,8 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        return detail::make_equal_forest(bound.source(detail::unless_empty{base, size > 0}, first),
-                                         segments, size);
+        return detail::equal_forest{bound.source(detail::unless_empty{base, size > 0}, first),
+                                    segments, size};
       },
       out);
 }
@@ -169,11 +169,11 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(told, i) < detail::element(told, i + 1);
         });
-        const auto all = detail::make_offsets_forest(items, told, segments);
+        const auto all = detail::offsets_forest{items, told, segments};
         if constexpr (detail::spans_ranks<decltype(base)>) {
           return all;
         } else {
-          return detail::make_bounded_forest(all, longest.most());
+          return detail::bounded_forest{all, longest.most()};
         }
       },
       out);
