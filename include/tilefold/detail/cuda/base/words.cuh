@@ -14,14 +14,6 @@ namespace tilefold::detail::cuda {
 inline constexpr int warp_size = 32;
 inline constexpr unsigned full_warp = 0xffffffffu;
 
-/// The number of this thread in its warp, and of its warp in a block of one dimension.
-__device__ __forceinline__ int lane_of_thread() {
-  return static_cast<int>(threadIdx.x) % warp_size;
-}
-__device__ __forceinline__ int warp_of_thread() {
-  return static_cast<int>(threadIdx.x) / warp_size;
-}
-
 /// Storage for a T that need not be default constructible nor assignable.
 template <class T>
 union slot {

@@ -48,8 +48,8 @@ struct block_tree {
     if constexpr (Most == 1) {
       return mine;
     } else {
-      const int warp = warp_of_thread();
-      const int lane = lane_of_thread();
+      const int warp = static_cast<int>(threadIdx.x) / warp_size;
+      const int lane = static_cast<int>(threadIdx.x) % warp_size;
       if (lane == 0) ::new (static_cast<void*>(values + warp)) acc(mine);
       __syncthreads();
       if (warp != 0) return mine;

@@ -20,7 +20,7 @@ namespace tilefold::detail::cuda {
 /// The first item of this lane's packet in stripe r.
 template <int Width>
 __device__ __forceinline__ int packet_first(int r) {
-  return r * (warp_size * Width) + lane_of_thread() * Width;
+  return r * (warp_size * Width) + static_cast<int>(threadIdx.x) % warp_size * Width;
 }
 
 /// The items of this lane's packet in stripe r, lifted; without those from `count` on, unless all

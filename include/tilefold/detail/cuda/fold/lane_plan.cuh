@@ -111,7 +111,7 @@ class lane_trees {
   __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
                                         std::int64_t warp_items)
       : length(lane_plan<Items>::no_tree), count_(0), first_(0) {
-    const int t = begin + lane_of_thread();
+    const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
     if (t >= end) return;
     count_ = forest.count(t);
     if constexpr (Forest::in_one_range) first_ = forest.first(t);

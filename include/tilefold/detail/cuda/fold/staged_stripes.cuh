@@ -82,7 +82,10 @@ class staged_stripes {
   /// `stages` are two of the warp's own.
   __device__ __forceinline__ staged_stripes(const Source& source, const Reducer& reducer,
                                             stage* stages)
-      : source_(source), reducer_(reducer), stages_(stages), lane_(lane_of_thread()) {}
+      : source_(source),
+        reducer_(reducer),
+        stages_(stages),
+        lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
   /// This lane's node of a stripe in a stage. It begins with item `first` of its tree, as `source`
   /// does.

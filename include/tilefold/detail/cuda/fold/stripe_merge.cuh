@@ -84,7 +84,8 @@ class stripe_fold {
 
  public:
   /// `lane` is this lane's number among the `Lanes`, which are the `members` of its warp.
-  __device__ stripe_fold(const Reducer& reducer, int first, int count, int lane = lane_of_thread(),
+  __device__ stripe_fold(const Reducer& reducer, int first, int count,
+                         int lane = static_cast<int>(threadIdx.x) % warp_size,
                          unsigned members = full_warp)
       : reducer_(reducer), first_(first), count_(count), lane_(lane), members_(members) {}
 

@@ -192,8 +192,8 @@ class tile_ahead {
   /// Loads a tile of aligned memory: overreads() is false.
   __device__ __forceinline__ static void load(items& loaded, const Source& source,
                                               std::int64_t tile_first) {
-    const int warp = warp_of_thread();
-    const int lane = lane_of_thread();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     // Then the compiler leaves out the code for misaligned memory.
     const bool aligned = !items::overreads(source);
     __builtin_assume(aligned);

@@ -57,7 +57,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
   using stripe = stretch_fold<Source, Reducer, ByPackets, Fresh, AtOnce>;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int stripe_items = warp_size * items_of_lane;
-  const int lane = lane_of_thread();
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
   warp_stack<Reducer> stack(reducer);
   cuda::stream_ahead<stripe>(
       std::int64_t{0},

@@ -15,7 +15,8 @@ class warp_stack {
   using acc = typename Reducer::accumulator;
 
  public:
-  __device__ warp_stack(const Reducer& reducer) : reducer_(reducer), lane_(lane_of_thread()) {}
+  __device__ warp_stack(const Reducer& reducer)
+      : reducer_(reducer), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
   __device__ void push(acc value) {
     int level = 0;

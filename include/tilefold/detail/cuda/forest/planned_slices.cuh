@@ -112,7 +112,7 @@ class slice_plan {
   // The sum of x over the threads before this one.
   __device__ static int sum_before(int x, int* of_warps) {
     const unsigned in_warp = cuda::inclusive_sum(static_cast<unsigned>(x));
-    const int warp = warp_of_thread();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
     if (threadIdx.x % warp_size == warp_size - 1) of_warps[warp] = static_cast<int>(in_warp);
     __syncthreads();
     int sum = static_cast<int>(in_warp) - x;

@@ -55,7 +55,7 @@ class tree_of_lane {
 /// places that are spread over the forest, so every warp that asks gets the same answer.
 template <class Forest>
 __device__ __forceinline__ bool has_short_trees(const Forest& forest) {
-  const std::int64_t lane = lane_of_thread();
+  const std::int64_t lane = static_cast<int>(threadIdx.x) % warp_size;
   const std::int64_t t = forest.size() / warp_size * lane;
   const std::int64_t items = forest.first(t + warp_size) - forest.first(t);
   const unsigned places = __ballot_sync(full_warp, items <= most_short_mean * warp_size);

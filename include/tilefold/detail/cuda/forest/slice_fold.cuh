@@ -108,7 +108,7 @@ class slice_work {
   __device__ __forceinline__ void fold_parts(const tree_slice& slice, slot<acc>& result) {
     constexpr int num_warps = Policy.nt / warp_size;
     using warps = block_tree<num_warps, 1, false, Reducer>;
-    const int warp = warp_of_thread();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const std::int64_t first = slice.slice * slice.size;
     const std::int64_t items = detail::smaller(slice.count - first, slice.size);
     const std::int64_t part =

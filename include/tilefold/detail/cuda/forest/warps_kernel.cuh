@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(
   cuda::wait_for_previous_launch();
   if (trees.none()) return;
   constexpr int warps_per_block = warps_nt / warp_size;
-  const int warp = warp_of_thread();
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t first = std::int64_t{blockIdx.x} * warps_per_block + warp;
   const std::int64_t step = std::int64_t{gridDim.x} * warps_per_block;
   if constexpr (writes_exact_sums<Reducer, Init> && std::is_same_v<Trees, equal_trees>) {

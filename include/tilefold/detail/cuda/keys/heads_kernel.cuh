@@ -39,6 +39,13 @@ inline constexpr int patch_quarters = patch_items / quarter_items;
 using head_bits = unsigned long long;
 static_assert(patch_quarters * quarter_bits == 64);
 
+__device__ __forceinline__ int lane_of_thread() {
+  return static_cast<int>(threadIdx.x) % warp_size;
+}
+__device__ __forceinline__ int warp_of_thread() {
+  return static_cast<int>(threadIdx.x) / warp_size;
+}
+
 /// The item of the patch that bit `bit` of this lane's tells of.
 __device__ __forceinline__ int item_of_bit(int bit) {
   return bit / quarter_bits * quarter_items + lane_of_thread() * quarter_bits + bit % quarter_bits;

@@ -86,7 +86,7 @@ class value_stream {
   __device__ __forceinline__ void ask_up_to(int vector) {
     vector = detail::smaller(vector, (end_ + load_bytes - 1) / load_bytes);
 #pragma unroll 4
-    for (int c = asked_ + lane_of_thread(); c < vector; c += warp_size) {
+    for (int c = asked_ + static_cast<int>(threadIdx.x) % warp_size; c < vector; c += warp_size) {
       copy(c);
     }
     asked_ = detail::larger(asked_, vector);

@@ -166,7 +166,7 @@ class lane_items<T*, Stripes, Width> {
   // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
   // ends is what the next lane holds at its beginnings. Lane 31 is before the next stripe's lane 0.
   __device__ __forceinline__ void shift_stripes(const packet* lane_first, unsigned offset) {
-    const int lane = lane_of_thread();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     lacking after{};
     if (lane == 0) after = *reinterpret_cast<const lacking*>(lane_first + Stripes * warp_size);
 #pragma unroll

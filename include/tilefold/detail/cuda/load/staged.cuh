@@ -98,7 +98,7 @@ class shared_elements : public elements_of<Source, Holders> {
   /// Will hold elements of `source` after finish_stage(). All lanes.
   template <class... Count>
   __device__ __forceinline__ void fill(const Source& source, Count... count) {
-    const int lane = lane_of_thread();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     __syncwarp();  // all lanes have read what was here
     this->load(source, lane, count...);
     cuda::commit_stage();
@@ -343,7 +343,7 @@ class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holde
   template <int N, class Visit>
   __device__ __forceinline__ auto packets(const Visit& visit, const Source& source, int i,
                                           std::int64_t index) const {
-    const int lane = lane_of_thread();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     return this->template visit_packets<N>(visit, source, lane, i, index);
   }
 };

@@ -77,8 +77,8 @@ class running_fold {
 
  private:
   __device__ static std::int64_t lane_first(std::int64_t tile_first) {
-    const int warp = warp_of_thread();
-    const int lane = lane_of_thread();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     return tile_first + warp * (warp_size * Policy.vt) + lane * width;
   }
 

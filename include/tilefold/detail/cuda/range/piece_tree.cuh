@@ -137,7 +137,7 @@ class unit_fold {
   /// shared memory for a value of each warp. Begins and ends with a barrier.
   __device__ __forceinline__ bool fold(slot<acc>& node, acc* warp_values) const {
     __syncthreads();
-    const int warp = warp_of_thread();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
     fold_cut_stretches(warp);
     fold_part(node, warp * part);
     if constexpr (warps > 1) {
@@ -155,7 +155,7 @@ class unit_fold {
   }
 
  private:
-  __device__ __forceinline__ static int lane() { return lane_of_thread(); }
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
   // Whether all of the `size` values from `at` on exist.
   __device__ __forceinline__ bool exists(int at, int size) const {
     return begin <= at && at + size <= end;

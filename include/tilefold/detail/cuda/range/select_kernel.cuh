@@ -68,7 +68,7 @@ class warp_list {
   }
 
  private:
-  __device__ static int lane() { return lane_of_thread(); }
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
   __device__ __forceinline__ static Element none() { return Order::template none<Element>(); }
 
   // The better one of my element and that of the lane `step` away, or the other one.
@@ -138,7 +138,7 @@ class select_fold {
 #pragma unroll 1
     for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) mine.add_tile(t * Policy.tile());
     const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
-    const int lane = lane_of_thread();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
 #pragma unroll 1
     for (std::int64_t stripe = tiles * Policy.tile() + std::int64_t{blockIdx.x} * blockDim.x +
                                static_cast<int>(threadIdx.x) - lane;
@@ -155,8 +155,8 @@ class select_fold {
 
   // Elements that are in the list have lower indices, so an equal item does not count.
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
-    const int warp = warp_of_thread();
-    const int lane = lane_of_thread();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t first = tile_first + warp * (warp_size * Policy.vt) + lane * width;
     stripes_type loaded;
     loaded.load_all(source_, first);
@@ -212,7 +212,7 @@ class select_fold {
 /// as half of the warps, and free again afterwards.
 template <class Acc, class List>
 __device__ __forceinline__ void merge_warps(List& list, slot<Acc>* lists) {
-  const int warp = warp_of_thread();
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
 #pragma unroll 1
   for (int half = static_cast<int>(blockDim.x) / warp_size / 2; half > 0; half /= 2) {
     if (warp >= half && warp < 2 * half) list.store(lists[warp - half].value.item);

@@ -53,7 +53,7 @@ class staged_fold_of_tiles {
       : source_(source),
         reducer_(reducer),
         shared_(shared),
-        warp_(warp_of_thread()),
+        warp_(static_cast<int>(threadIdx.x) / warp_size),
         stripes_(source, reducer, shared.of_warp[warp_]) {}
 
   /// Items behind a tile that may be read with it.

@@ -343,8 +343,9 @@ __global__ void __launch_bounds__(rows_nt,
   constexpr int rows_of_warp = warp_size / Lanes;
   cuda::wait_for_previous_launch();
   const int lane = static_cast<int>(threadIdx.x) % Lanes;
-  const int row_in_warp = lane_of_thread() / Lanes;
-  const std::int64_t warp = std::int64_t{blockIdx.x} * (rows_nt / warp_size) + warp_of_thread();
+  const int row_in_warp = static_cast<int>(threadIdx.x) % warp_size / Lanes;
+  const std::int64_t warp =
+      std::int64_t{blockIdx.x} * (rows_nt / warp_size) + static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t rows_at_once = std::int64_t{gridDim.x} * (rows_nt / Lanes);
   for (std::int64_t first = warp * rows_of_warp; first < all.rows; first += rows_at_once) {
     // All lanes take part in every fold; those without a row in the last one again.
@@ -407,7 +408,9 @@ struct row_place {
   int slice;
   int slices;
 
+  __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / warp_size; }
   __device__ __forceinline__ static int warps() { return static_cast<int>(blockDim.x) / warp_size; }
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
 };
 
 template <class T, class Reducer>
@@ -420,7 +423,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_row_tile(
   using acc = typename Reducer::accumulator;
   using tree = block_tree<most_row_warps, Part::items, false, Reducer>;
   slot<acc> node;
-  if (warp_of_thread() * Part::items < count) node.put(part.fold());
+  if (place.warp() * Part::items < count) node.put(part.fold());
   return tree::fold(place.reducer, node.value, __builtin_addressof(place.shared.of_warps[0].value),
                     count, place.warps());
 }
@@ -436,8 +439,8 @@ __device__ __forceinline__ typename Reducer::result row_value(
     if (threadIdx.x == 0) place.shared.of_block.put(of_slice);
     cuda::arrive_in_cluster();
     cuda::wait_for_cluster();
-    if (warp_of_thread() == 0) {
-      const int number = lane_of_thread() % cluster_blocks;
+    if (place.warp() == 0) {
+      const int number = place.lane() % cluster_blocks;
       const acc other =
           cuda::value_of_block(place.shared.of_block.value, number < there ? number : 0);
       node.put(block_tree<cluster_blocks, 1, false, Reducer>::fold_lanes(
@@ -445,9 +448,9 @@ __device__ __forceinline__ typename Reducer::result row_value(
     }
     cuda::arrive_in_cluster();
   }
-  if (warp_of_thread() == 0) {
+  if (place.warp() == 0) {
     const auto value = place.reducer.project(node.value);
-    if (lane_of_thread() == 0) place.shared.value = value;
+    if (place.lane() == 0) place.shared.value = value;
   }
   __syncthreads();
   return place.shared.value;
@@ -468,9 +471,8 @@ __device__ __forceinline__ void join_tile(const row_place<Reducer>& place,
   const int slice_items = place.warps() * part_type::items;
   const auto length = static_cast<int>(all.length);
   const int first = place.slice * slice_items;
-  part_type part(place.reducer, all.items + row * length + first,
-                 warp_of_thread() * part_type::items, length - first, lane_of_thread(),
-                 all.aligned);
+  part_type part(place.reducer, all.items + row * length + first, place.warp() * part_type::items,
+                 length - first, place.lane(), all.aligned);
   const auto value = cuda::row_value(place, cuda::fold_row_tile(place, part, length - first),
                                      static_cast<int>(tree::num_blocks(length, slice_items)));
   part.write(function, value, all.out + row * length + first);
@@ -488,8 +490,8 @@ __device__ __forceinline__ void join_tiles(const row_place<Reducer>& place,
   const T* const items = all.items + row * all.length + first;
   Out* const out = all.out + row * all.length + first;
   const auto tile_at = [&](std::int64_t at) {
-    return part_type(place.reducer, items + at, warp_of_thread() * part_type::items,
-                     static_cast<int>(detail::smaller(left - at, tile_items)), lane_of_thread(),
+    return part_type(place.reducer, items + at, place.warp() * part_type::items,
+                     static_cast<int>(detail::smaller(left - at, tile_items)), place.lane(),
                      all.aligned);
   };
   warp_stack<Reducer> stack(place.reducer);
@@ -497,11 +499,11 @@ __device__ __forceinline__ void join_tiles(const row_place<Reducer>& place,
     part_type tile = tile_at(at);
     const auto node =
         cuda::fold_row_tile(place, tile, static_cast<int>(detail::smaller(left - at, tile_items)));
-    if (warp_of_thread() == 0) stack.push(node);
+    if (place.warp() == 0) stack.push(node);
     __syncthreads();  // of_warps are free again
   }
   slot<typename Reducer::accumulator> of_slice;
-  if (warp_of_thread() == 0 && left > 0) of_slice.put(stack.value());
+  if (place.warp() == 0 && left > 0) of_slice.put(stack.value());
   const auto value = cuda::row_value(place, of_slice.value,
                                      static_cast<int>(tree::num_blocks(all.length, slice_items)));
   for (std::int64_t at = 0; at < left; at += tile_items) {
