@@ -17,7 +17,6 @@ TILEFOLD_WARNINGS_OFF
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>

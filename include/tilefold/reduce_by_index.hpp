@@ -61,7 +61,7 @@ struct index_reader {
 };
 
 /// How an executor sorts items by index: sort(executor, accumulator bytes, n, reader) makes offsets
-/// and positions for make_offsets_forest(). Of a kind of executor that cannot, `known` is false.
+/// and positions for an offsets_forest. Of a kind of executor that cannot, `known` is false.
 template <class Executor>
 struct item_order {
   static constexpr bool known = false;
@@ -189,9 +189,8 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
         if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
         order.sort(on, sizeof(typename bound_type::types::accumulator), n,
                    detail::index_reader<std::remove_const_t<decltype(indices)>>{indices, results});
-        return detail::make_offsets_forest(
-            detail::permuted_source<bound_type>(items, order.positions()), order.offsets(),
-            results);
+        return detail::offsets_forest{detail::permuted_source<bound_type>(items, order.positions()),
+                                      order.offsets(), results};
       };
       detail::fold_trees_to<Acc, Values>(unchecked, results, make_forest, out, init_op...);
     };

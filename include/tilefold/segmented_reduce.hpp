@@ -73,11 +73,11 @@ void fold_between_offsets(Exec& exec, const It& first, const Offsets& offsets, C
     const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
       return detail::element(told, i) < detail::element(told, i + 1);
     });
-    const auto all = detail::make_offsets_forest(items, told, segments);
+    const auto all = detail::offsets_forest{items, told, segments};
     if constexpr (std::same_as<Bound, no_segment_bound> || spans_ranks<decltype(base)>) {
       return all;
     } else {
-      return detail::make_bounded_forest(all, longest.most());
+      return detail::bounded_forest{all, longest.most()};
     }
   };
   detail::fold_trees_to<Acc, It>(exec, segments, make_forest, out, init_op...);
@@ -129,7 +129,7 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
     const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
       return detail::element(from, i) < detail::element(to, i);
     });
-    return detail::make_segment_forest(items, from, to, segments);
+    return detail::segment_forest{items, from, to, segments};
   };
   detail::fold_trees_to<Acc, It>(exec, segments, make_forest, out, init_op...);
 }
@@ -156,8 +156,8 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
                               " items are more than a range can hold");
   }
   const auto make_forest = [&](auto& base, const auto& bound) {
-    return detail::make_equal_forest(bound.source(detail::unless_empty{base, size > 0}, first),
-                                     segments, size);
+    return detail::equal_forest{bound.source(detail::unless_empty{base, size > 0}, first), segments,
+                                size};
   };
   detail::fold_trees_to<Acc, It>(exec, segments, make_forest, out, init_op...);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items in the order of their indices: a kernel that reads the indices, CUB's sort, and a kernel
+// Items in the order of their indices: a launch that reads the indices, CUB's sort, and a launch
 // that finds where each result's items begin. All of it lies in the executor's workspace, behind
 // what the forest needs that is folded then. Host code.
 #pragma once
@@ -123,12 +123,8 @@ class index_order {
     cuda::require_indexable("results", index_of.num_results);
     exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
       const std::int64_t results = index_of.num_results;
-      static known_kernel known_index;
-      static known_kernel known_offsets;
-      const auto reads = known_index.on(gpu, &index_kernel<Build, IndexOf>, "index_kernel",
-                                        index_nt, starts::early);
-      const auto finds =
-          known_offsets.on(gpu, &offsets_kernel<Build>, "offsets_kernel", index_nt, starts::early);
+      const auto reads = ready<read_bins<IndexOf>>(gpu);
+      const auto finds = ready<find_offsets>(gpu);
       const std::int64_t temporary_bytes = n == 0 ? 0 : sort_bytes<Build>(n);
       const index_tables tables(n, results, acc_bytes, temporary_bytes, more);
       char* const memory = workspace_for(tables.demand).template partials<char>();
@@ -138,15 +134,15 @@ class index_order {
       word_buffers bins(words(0), words(1));
       word_buffers positions(words(2), words(3));
       if (n > 0) {
-        reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream, index_of, n, bins.Current(),
-                     positions.Current());
+        reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream,
+                     {index_of, bins.Current(), positions.Current()}, n);
         auto bytes = static_cast<std::size_t>(temporary_bytes);
         cuda::sort_pairs<Build>(memory + tables.temporary, bytes, bins, positions, n,
                                 bits_of_bins<typename IndexOf::index_type>(results), stream);
       }
       auto* const offsets = reinterpret_cast<std::int64_t*>(memory + tables.offsets);
-      finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream, bins.Current(), n,
-                   results, offsets);
+      finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream,
+                   {bins.Current(), n, offsets}, results + 1);
       bins_ = bins.Current();
       positions_ = positions.Current();
       offsets_ = offsets;
@@ -180,6 +176,12 @@ class index_order {
   }
 
  private:
+  template <class Step>
+  static auto ready(const device_info& gpu) {
+    static known_kernel known;
+    return known.on(gpu, &index_kernel<Build, Step>, "index_kernel", index_nt, starts::early);
+  }
+
   const std::uint32_t* bins_ = nullptr;
   const std::uint32_t* positions_ = nullptr;
   const std::int64_t* offsets_ = nullptr;
