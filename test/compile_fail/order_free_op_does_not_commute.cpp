@@ -2,6 +2,7 @@
 //
 // What depends on no order commutes.
 // expect: tilefold: an order-free reduction is commutative: op_traits that say order_free must say commutative, too
+// alone: it specialises a template of tilefold's
 #include <tilefold/tilefold.hpp>
 
 struct longest {

@@ -15,11 +15,12 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/host/fold.hpp>
-#include <tilefold/detail/host/places.hpp>
-#include <tilefold/detail/host/simd.hpp>
+#include <tilefold/half.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::host {
@@ -99,53 +100,46 @@ class task_numbers {
   std::atomic<bool>* taken_;
 };
 
-/// What to ask find_simd_columns() for a reducer over a source.
-template <class Source, class Reducer>
-inline constexpr simd_key columns_key{};
-template <class It, class Reducer>
-inline constexpr simd_key columns_key<source<It>, Reducer> = range_key_of<Reducer, It>;
-template <knows_array It, class Reducer>
-inline constexpr simd_key columns_key<source<It>, Reducer> =
-    range_key_of<typename of_stored<Reducer>::type, const std::iter_value_t<It>*>;
+/// Rows that are folded at a time.
+inline constexpr int levels_of_run = 3;
+inline constexpr int rows_of_run = 1 << levels_of_run;
 
-/// The vector folds of `Mode` for columns, and for places in them; none where the mode has none.
-template <class Mode>
-simd_columns simd_columns_of(simd_key key) {
-  if constexpr (Mode::has_vector_folds) {
-    if (worth_asking(key)) return Mode::columns_of(key);
+/// The vector folds that a mode has for the columns of a source. Those of modes that have some are
+/// in vector_columns.hpp.
+template <class Mode, class Source, class Reducer>
+class column_vectors;
+
+template <class Mode, class Source, class Reducer>
+  requires(!Mode::has_vector_folds)
+class column_vectors<Mode, Source, Reducer> {
+ public:
+  explicit column_vectors(const Source&) {}
+
+  /// result[c] becomes the fold of element c of n rows, up to rows_of_run, which begin at these
+  /// offsets; `later` are those of rows that will be read. Returns whether that was done.
+  bool fold_rows(const std::int64_t*, const std::int64_t*, std::int64_t, std::int64_t,
+                 typename Reducer::accumulator*) const {
+    return false;
   }
-  return {};
-}
-template <class Mode>
-simd_deviations simd_deviations_of(simd_key key) {
-  if constexpr (Mode::has_vector_folds) {
-    if (worth_asking(key)) return Mode::deviations_of(key);
+  /// to[c] becomes the node of left[c] and right[c]. Returns whether that was done.
+  template <class Acc>
+  bool join(const Acc*, const Acc*, Acc*, std::int64_t) const {
+    return false;
   }
-  return {};
-}
-template <class Mode>
-simd_places simd_places_of(simd_key key) {
-  if constexpr (Mode::has_vector_folds) {
-    if (worth_asking(key)) return Mode::places_of(key);
-  }
-  return nullptr;
-}
+};
 
 /// Folds of neighbouring columns of one source.
-template <class Source, class Reducer>
+template <class Mode, class Source, class Reducer>
 class column_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  template <class Mode>
-  column_fold(const Mode&, const Source& elements, const strided_axes& rows, const Reducer& reducer,
+  column_fold(const Source& elements, const strided_axes& rows, const Reducer& reducer,
               const column_room& room)
       : elements_(elements),
         rows_(rows),
         reducer_(reducer),
-        array_(
-            item_array::of<columns_key<Source, Reducer>>(elements.template iterator<0>(elements))),
-        simd_(host::simd_columns_of<Mode>(array_.key)),
+        vectors_(elements),
         waiting_of_task_((tree::floor_log2(room.rows / run + 1) + 1) * room.width),
         waiting_(room.tasks * waiting_of_task_) {}
 
@@ -182,9 +176,7 @@ class column_fold {
   }
 
  private:
-  static constexpr bool asks_for_simd = worth_asking(columns_key<Source, Reducer>);
-  static constexpr int run_level = simd_columns::levels_of_run;
-  static constexpr std::int64_t run = simd_columns::rows_of_run;
+  static constexpr std::int64_t run = rows_of_run;
   // A line or more of each row is asked for at a time.
   static constexpr std::int64_t columns_at_once = 32;
 
@@ -205,12 +197,7 @@ class column_fold {
   // to[c] becomes the node of left[c] and right[c].
   void join(const accumulator* left, const accumulator* right, accumulator* to,
             std::int64_t width) const {
-    if constexpr (asks_for_simd) {
-      if (simd_.join != nullptr) {
-        simd_.join(left, right, to, width);
-        return;
-      }
-    }
+    if (vectors_.join(left, right, to, width)) return;
     for (std::int64_t c = 0; c < width; ++c) {
       // A name of its own: combine() could else make its result where one of the two stands.
       const accumulator both = combine(left[c], right[c]);
@@ -227,29 +214,15 @@ class column_fold {
                 std::int64_t width) const {
     const row_offsets offsets = offsets_of(origin, first, run);
     const row_offsets later = offsets_of(origin, first + rows_ahead(width), run);
-    if (fold_by_simd(offsets, later, run, width, result)) return;
+    if (vectors_.fold_rows(offsets.of, later.of, run, width, result)) return;
     for (std::int64_t c = 0; c < width; c += columns_at_once) {
       const std::int64_t end = detail::smaller(c + columns_at_once, width);
       prefetch(elements_, later, c, end);
       for (std::int64_t k = c; k < end; ++k) {
-        ::new (static_cast<void*>(result + k)) accumulator(node<run_level, 0>(offsets, first, k));
+        ::new (static_cast<void*>(result + k))
+            accumulator(node<levels_of_run, 0>(offsets, first, k));
       }
     }
-  }
-
-  // Whether the vector instructions have done it.
-  bool fold_by_simd(const row_offsets& offsets, const row_offsets& later, std::int64_t n,
-                    std::int64_t width, accumulator* result) const {
-    if constexpr (asks_for_simd) {
-      if (simd_.fold_rows == nullptr) return false;
-      const void* rows[run];
-      std::uintptr_t rows_later[run];
-      for (std::int64_t r = 0; r < n; ++r) rows[r] = array_.at(offsets.of[r]);
-      for (std::int64_t r = 0; r < run; ++r) rows_later[r] = array_.address_of(later.of[r]);
-      simd_.fold_rows(rows, rows_later, n, width, result);
-      return true;
-    }
-    return false;
   }
 
   // Asks for what a run will read some runs later. Hardware does so by itself, but not early enough
@@ -298,9 +271,10 @@ class column_fold {
   void fold_part(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
                  std::int64_t width) const {
     const row_offsets offsets = offsets_of(origin, first, n);
-    if (fold_by_simd(offsets, offsets, n, width, result)) return;
+    if (vectors_.fold_rows(offsets.of, offsets.of, n, width, result)) return;
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(result + c)) accumulator(part<run_level, 0>(offsets, first, c, n));
+      ::new (static_cast<void*>(result + c))
+          accumulator(part<levels_of_run, 0>(offsets, first, c, n));
     }
   }
   template <int Level, int R>
@@ -319,24 +293,20 @@ class column_fold {
   const Source& elements_;
   const strided_axes& rows_;
   const Reducer& reducer_;
-  item_array array_;
-  simd_columns simd_;
+  column_vectors<Mode, Source, Reducer> vectors_;
   std::int64_t waiting_of_task_;
   value_memory<accumulator> waiting_;
 };
 
 /// Columns of means, as column_fold: sums, for the count is known.
-template <class Source, class Reducer>
+template <class Mode, class Source, class Reducer>
 class mean_column_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  template <class Mode>
-  mean_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
-                   const Reducer&, const column_room& room)
-      : fold_(mode, elements, rows, sum_, room),
-        width_(room.width),
-        sums_(room.tasks * room.width) {}
+  mean_column_fold(const Source& elements, const strided_axes& rows, const Reducer&,
+                   const column_room& room)
+      : fold_(elements, rows, sum_, room), width_(room.width), sums_(room.tasks * room.width) {}
 
   void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
                   std::int64_t n, std::int64_t width) const {
@@ -350,145 +320,9 @@ class mean_column_fold {
  private:
   using sum = op_reducer<double, plus, as_is>;
   static constexpr sum sum_{};
-  column_fold<Source, sum> fold_;
+  column_fold<Mode, Source, sum> fold_;
   std::int64_t width_;
   value_memory<double> sums_;
-};
-
-/// Columns of what a variance keeps, as column_fold; T is the type of items that are read. Counts
-/// are the same for all columns, so vectors hold sums, or squared deviations, of neighbours.
-template <class Source, class Reducer, class T>
-class deviation_column_fold {
- public:
-  using accumulator = typename Reducer::accumulator;
-
-  template <class Mode>
-  deviation_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
-                        const Reducer& reducer, const column_room& room)
-      : rows_(rows),
-        otherwise_(mode, elements, rows, reducer, room),
-        array_(item_array::of<key>(elements.template iterator<0>(elements))),
-        simd_(host::simd_deviations_of<Mode>(array_.key)),
-        levels_(tree::floor_log2(room.rows / run + 1) + 1),
-        of_task_((levels_ + 1) * 2 * room.width),
-        nodes_(room.tasks * of_task_) {}
-
-  void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
-                  std::int64_t n, std::int64_t width) const {
-    if (simd_.join == nullptr) {
-      otherwise_(task, result, origin, first, n, width);
-      return;
-    }
-    // One node waits a level, as in column_fold; the last one is at work.
-    const auto node_at = [nodes = nodes_.at(task * of_task_), width](std::int64_t level) {
-      return nodes + level * 2 * width;
-    };
-    double* const node = node_at(levels_);
-    const std::int64_t runs = n / run;
-    for (std::int64_t i = 0; i < runs; ++i) {
-      const int levels = __builtin_ctzll(~static_cast<unsigned long long>(i));
-      double* const to = node_at(levels);
-      fold_rows(origin, first + i * run, run, width, levels == 0 ? to : node);
-      for (int level = 0; level < levels; ++level) {
-        simd_.join(node_at(level), run << level, node, run << level, width,
-                   level + 1 == levels ? to : node);
-      }
-    }
-    const double* found = nullptr;
-    std::int64_t count = n % run;
-    if (count != 0) {
-      fold_rows(origin, first + runs * run, count, width, node);
-      found = node;
-    }
-    for (int level = 0; runs >> level != 0; ++level) {
-      if (((runs >> level) & 1) == 0) continue;
-      if (found == nullptr) {
-        found = node_at(level);
-      } else {
-        simd_.join(node_at(level), run << level, found, count, width, node);
-        found = node;
-      }
-      count += run << level;
-    }
-    for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(result + c))
-          accumulator{static_cast<double>(n), found[c], found[width + c]};
-    }
-  }
-
- private:
-  static constexpr std::int64_t run = simd_columns::rows_of_run;
-  // Of the fold only the type of the items is asked for.
-  static constexpr simd_key key{simd_op::counted_sum, simd_type_of<T>(), simd_type::float64};
-
-  void fold_rows(std::int64_t origin, std::int64_t first, std::int64_t n, std::int64_t width,
-                 double* node) const {
-    const void* rows[run];
-    for (std::int64_t r = 0; r < n; ++r) rows[r] = array_.at(origin + rows_.offset(first + r));
-    simd_.fold_rows(rows, n, width, node);
-  }
-
-  const strided_axes& rows_;
-  column_fold<Source, Reducer> otherwise_;
-  item_array array_;
-  simd_deviations simd_;
-  std::int64_t levels_;
-  std::int64_t of_task_;
-  value_memory<double> nodes_;
-};
-
-/// Columns of first places of the least or the greatest of numbers, as column_fold.
-template <class Source, class Reducer>
-class place_column_fold {
- public:
-  using accumulator = typename Reducer::accumulator;
-
-  template <class Mode>
-  place_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
-                    const Reducer& reducer, const column_room& room)
-      : rows_(rows),
-        otherwise_(mode, elements, rows, reducer, room),
-        array_(item_array::of<place_key<Source, Reducer>>(elements.template iterator<1>(elements))),
-        places_(host::simd_places_of<Mode>(array_.key)),
-        width_(room.width),
-        found_(room.tasks * 2 * room.width) {}
-
-  void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
-                  std::int64_t n, std::int64_t width) const {
-    if (places_ == nullptr || n > largest<std::int32_t>) {
-      otherwise_(task, result, origin, first, n, width);
-      return;
-    }
-    key* const keys = found_.at(task * 2 * width_);
-    key* const places = keys + width_;
-    for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(keys + c)) key(accumulator::ranking::last_key);
-      ::new (static_cast<void*>(places + c)) key(0);
-    }
-    const void* some[rows_at_once];
-    for (std::int64_t i = 0; i < n; i += rows_at_once) {
-      const std::int64_t count = detail::smaller(rows_at_once, n - i);
-      for (std::int64_t r = 0; r < count; ++r) {
-        some[r] = array_.at(origin + rows_.offset(first + i + r));
-      }
-      places_(some, count, width, i, keys, places);
-    }
-    for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(result + c))
-          accumulator{keys[c], first + static_cast<std::int64_t>(places[c])};
-    }
-  }
-
- private:
-  using key = decltype(accumulator::key);
-  static constexpr std::int64_t rows_at_once = 8;
-
-  const strided_axes& rows_;
-  column_fold<Source, Reducer> otherwise_;
-  item_array array_;
-  simd_places places_;
-  std::int64_t width_;
-  value_memory<key> found_;
 };
 
 /// Columns of an exact sum, as column_fold: what rows bring to it is gathered column by column, and
@@ -498,9 +332,8 @@ class exact_column_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  template <class Mode>
-  exact_column_fold(const Mode&, const Source& elements, const strided_axes& rows,
-                    const Reducer& reducer, const column_room&)
+  exact_column_fold(const Source& elements, const strided_axes& rows, const Reducer& reducer,
+                    const column_room&)
       : elements_(elements), rows_(rows), reducer_(reducer) {}
 
   void operator()(std::int64_t, accumulator* result, std::int64_t origin, std::int64_t first,
@@ -545,17 +378,16 @@ class exact_column_fold {
 
 /// Columns that are folded by `Hopeful` without a look at a range, and once more if there is one
 /// that leaves it.
-template <class Source, class Reducer, class Hopeful>
+template <class Mode, class Source, class Reducer, class Hopeful>
 class range_column_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  template <class Mode>
-  range_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
-                    const Reducer& reducer, const column_room& room)
+  range_column_fold(const Source& elements, const strided_axes& rows, const Reducer& reducer,
+                    const column_room& room)
       : hope_{reducer},
-        fold_(mode, elements, rows, hope_, room),
-        otherwise_(mode, elements, rows, reducer, room) {}
+        fold_(elements, rows, hope_, room),
+        otherwise_(elements, rows, reducer, room) {}
 
   void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
                   std::int64_t n, std::int64_t width) const {
@@ -570,7 +402,7 @@ class range_column_fold {
  private:
   in_range<Reducer> hope_;
   Hopeful fold_;
-  column_fold<Source, Reducer> otherwise_;
+  column_fold<Mode, Source, Reducer> otherwise_;
 };
 
 /// Whether a reducer is the mean of numbers as they lie in memory.
@@ -580,44 +412,31 @@ template <class It, class R, class T>
 inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
     statistic_of<R> == block_statistic::mean && number<T>;
 
-/// The type of items in an array of whose columns a reducer keeps what a variance does; else void.
-template <class Source, class Reducer>
-struct deviations_of_items {
-  using type = void;
-};
-template <class It, class R, class Lift, number T>
-  requires(reads_array<It> && statistic_of<R> == block_statistic::moments &&
-           (std::same_as<Lift, as_is> || std::same_as<Lift, as_computed>))
-struct deviations_of_items<source<It>, bound_reducer<R, Lift, T>> {
-  using type = std::iter_value_t<It>;
+/// The fold of columns that are no exact sums and no means. Reducer is `For`, or does not look at a
+/// range where that does. Modes with vector folds have theirs in vector_columns.hpp.
+template <class Mode, class Source, class For, class Reducer>
+struct general_column_fold;
+template <class Mode, class Source, class For, class Reducer>
+  requires(!Mode::has_vector_folds)
+struct general_column_fold<Mode, Source, For, Reducer> {
+  using type = column_fold<Mode, Source, Reducer>;
 };
 
-/// Columns of means or deviations of items, or Otherwise; Reducer is `For`, or does not look at a
-/// range where that does.
-template <class Source, class For, class Reducer, class Otherwise>
-using statistics_column_fold = std::conditional_t<
-    is_mean_of_items<Source, For>, mean_column_fold<Source, For>,
-    std::conditional_t<
-        std::is_void_v<typename deviations_of_items<Source, For>::type>, Otherwise,
-        deviation_column_fold<Source, Reducer, typename deviations_of_items<Source, For>::type>>>;
+template <class Mode, class Source, class For, class Reducer>
+using inexact_column_fold =
+    std::conditional_t<is_mean_of_items<Source, For>, mean_column_fold<Mode, Source, For>,
+                       typename general_column_fold<Mode, Source, For, Reducer>::type>;
 
-template <class Source, class Reducer>
+template <class Mode, class Source, class Reducer>
 struct column_fold_for {
-  using type = std::conditional_t<
-      sums_exactly<Reducer>, exact_column_fold<Source, Reducer>,
-      statistics_column_fold<
-          Source, Reducer, Reducer,
-          std::conditional_t<worth_asking(place_key<Source, Reducer>),
-                             place_column_fold<Source, Reducer>, column_fold<Source, Reducer>>>>;
+  using type = std::conditional_t<sums_exactly<Reducer>, exact_column_fold<Source, Reducer>,
+                                  inexact_column_fold<Mode, Source, Reducer, Reducer>>;
 };
-template <class Source, looks_at_range Reducer>
-struct column_fold_for<Source, Reducer> {
-  using type = range_column_fold<Source, Reducer,
-                                 statistics_column_fold<Source, Reducer, in_range<Reducer>,
-                                                        column_fold<Source, in_range<Reducer>>>>;
+template <class Mode, class Source, looks_at_range Reducer>
+struct column_fold_for<Mode, Source, Reducer> {
+  using type = range_column_fold<Mode, Source, Reducer,
+                                 inexact_column_fold<Mode, Source, Reducer, in_range<Reducer>>>;
 };
-template <class Source, class Reducer>
-using column_fold_of = typename column_fold_for<Source, Reducer>::type;
 
 /// Folds values that are accumulators already.
 template <class Reducer>
@@ -628,16 +447,6 @@ struct values_reducer : Reducer {
     return value;
   }
 };
-
-template <class Acc, class Op, class Closing>
-inline constexpr simd_key
-    columns_key<source<const Acc*>, values_reducer<op_reducer<Acc, Op, Closing>>> =
-        simd_key_of<op_reducer<Acc, Op, as_is>, const Acc*>;
-// Of whether some, or all, items are true, the values are such items.
-template <template <class> class Question, class Closing, class T>
-inline constexpr simd_key
-    columns_key<source<const bool*>, values_reducer<bound_reducer<Question<truth>, Closing, T>>> =
-        range_key_of<bound_reducer<Question<truth>, as_is, bool>, const bool*>;
 
 /// Whether trees of a forest stand side by side.
 template <class Source>
@@ -712,7 +521,8 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
                          tasks.block_rows, tasks.width};
   const task_numbers numbers(room.tasks);
   const value_memory<accumulator> values(room.tasks * room.width);
-  const column_fold_of<Source, Reducer> fold(mode, forest.source, forest.rows, reducer, room);
+  const typename column_fold_for<Mode, Source, Reducer>::type fold(forest.source, forest.rows,
+                                                                   reducer, room);
   const auto keep_all = [&](const accumulator* of_block, std::int64_t block) {
     const std::int64_t first = tasks.first_column(block);
     for (std::int64_t c = 0; c < tasks.width_of(block); ++c) keep(first + c, of_block[c]);
@@ -746,8 +556,8 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
   const source<const accumulator*> values_source{{partials.at(0)}};
   const strided_axes values_rows{1, {tasks.row_blocks}, {tasks.width}};
   const values_reducer<Reducer> values_fold{reducer};
-  const column_fold<source<const accumulator*>, values_reducer<Reducer>> finish(
-      mode, values_source, values_rows, values_fold,
+  const column_fold<Mode, source<const accumulator*>, values_reducer<Reducer>> finish(
+      values_source, values_rows, values_fold,
       column_room{room.tasks, tasks.row_blocks, tasks.width});
   mode.for_each(tasks.all_blocks, [&](std::int64_t block) {
     numbers.lend([&](std::int64_t number) {
@@ -777,3 +587,7 @@ void fold_columns(const Mode& mode, const Forest& forest, const Reducer& reducer
 }
 
 }  // namespace tilefold::detail::host
+
+#if defined(TILEFOLD_HOST_LIBRARY)
+#include <tilefold/detail/host/vector_columns.hpp>
+#endif
