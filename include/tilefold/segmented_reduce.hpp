@@ -74,7 +74,9 @@ void fold_between_offsets(Exec& exec, const It& first, const Offsets& offsets, C
       return detail::element(told, i) < detail::element(told, i + 1);
     });
     const auto all = detail::offsets_forest{items, told, segments};
-    if constexpr (std::same_as<Bound, no_segment_bound> || spans_ranks<decltype(base)>) {
+    if constexpr (std::same_as<Bound, no_segment_bound>) {
+      return all;
+    } else if constexpr (spans_ranks<decltype(base)>) {
       return all;
     } else {
       return detail::bounded_forest{all, longest.most()};
