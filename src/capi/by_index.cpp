@@ -56,14 +56,19 @@ class by_index_fold {
   by_index_fold(const basic_host_executor<Mode>& exec, const by_index_call& call)
       : call_(call), mode_(exec.threads() == Mode().threads() ? Mode() : Mode(exec.threads())) {
     capi::with_indices(call.indices, [&](const auto* indices) {
-      order_.sort(call.n, call.num_results, exec.threads(),
+      order_.read(call.n, call.num_results, exec.threads(),
                   detail::index_reader<decltype(indices)>{indices, call.num_results});
     });
-    if (kept() < call.n) capi::require_indices(exec, call);
-    gathered_ = room_for<char>(static_cast<std::uint64_t>(kept() * call.columns) *
+    gathered_ = room_for<char>(static_cast<std::uint64_t>(call.n * call.columns) *
                                static_cast<std::uint64_t>(bytes_of(call.items.type)));
-    with_item(call.items.type, [&](auto item) { gather(item); });
+    if (call.columns == 1) {
+      with_item(call.items.type, [&](auto item) { move(item); });
+    } else {
+      order_.write(true, [](std::size_t, std::int64_t) {});
+    }
+    if (kept() < call.n) capi::require_indices(exec, call);
     if (call.columns == 1) return;
+    with_item(call.items.type, [&](auto item) { gather(item); });
     begins_ = room_for<std::int64_t>(static_cast<std::uint64_t>(call.segments()) + 1);
     for (std::int64_t s = 0; s < call.segments(); ++s) {
       begins_[static_cast<std::size_t>(s)] = begin_of(s);
@@ -104,6 +109,15 @@ class by_index_fold {
     return rows.place(rows.begin, segment % call_.columns, call_.columns);
   }
 
+  // Each item goes to its place as soon as that is known.
+  template <class Item>
+  void move(Item) {
+    const auto* const from = static_cast<const Item*>(call_.items.items);
+    auto* const to = reinterpret_cast<Item*>(gathered_.get());
+    order_.write(is_place(call_.which), [=](std::size_t k, std::int64_t j) { to[k] = from[j]; });
+  }
+
+  // The items of each column of each result stand together.
   template <class Item>
   void gather(Item) {
     const auto* const from = static_cast<const Item*>(call_.items.items);
@@ -113,10 +127,6 @@ class by_index_fold {
     mode_.for_each(tree::num_blocks(kept(), rows_of_chunk), [&](std::int64_t c) {
       const std::int64_t first = c * rows_of_chunk;
       const std::int64_t end = std::min(first + rows_of_chunk, kept());
-      if (columns == 1) {
-        for (std::int64_t k = first; k < end; ++k) to[k] = from[order_.positions()[k]];
-        return;
-      }
       const std::int64_t* const offsets = order_.offsets();
       std::int64_t result =
           std::upper_bound(offsets, offsets + call_.num_results, first) - offsets - 1;
