@@ -180,7 +180,8 @@ TILEFOLD_API tilefold_status tilefold_reduce_by_key(tilefold_executor* executor,
  * A row whose index is negative, or num_results or more, is left out. If `checked` is not 0, such
  * an index is TILEFOLD_INVALID_ARGUMENT, which names the first of them; a CUDA executor's call
  * waits for that check, and cannot be captured. Memory: the items are copied in the order of their
- * indices, on the host with 8 bytes a row (12 for more than 2048 results), and 8 a result.
+ * indices; on the host with 4 bytes a row (8 for places and for several columns; 8 more for more
+ * than 2048 results) and 8 a result, of several columns 8 a result of each.
  *
  * On a GPU n and num_results are at most 2^32 - 2. Workspace: what
  * tilefold_reduce_by_index_workspace() answers (0 on the host), for tilefold_reserve(). That of

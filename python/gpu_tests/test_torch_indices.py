@@ -134,6 +134,32 @@ def test_gradcheck(op, device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("narrow", [torch.int8, torch.uint8, torch.int16, torch.int32])
+def test_narrow_indices(device, narrow):
+    """Places in the result are beyond what they hold."""
+    index = indices(device, (30, 50), 100)
+    x, src = data(device, torch.float32, (100, 50), 1), data(device, torch.float32, (30, 50), 2)
+    for extent in (100, 300):
+        own = x if extent == 100 else torch.cat([x, x, x])
+        expected = tt.scatter_add(own, 0, index, src)
+        torch.testing.assert_close(expected, torch.scatter_add(own, 0, index, src))
+        assert same(tt.scatter_add(own, 0, index.to(narrow), src), expected)
+    with_gradient = src[:, 0].clone().requires_grad_()
+    tt.index_add(x[:, 0], 0, index[:, 0].to(narrow), with_gradient).sum().backward()
+    assert bool((with_gradient.grad == 1).all())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_nan_is_an_extreme_and_has_its_gradient(device):
+    index = torch.tensor([1, 1, 0, 1], device=device)
+    source = torch.tensor([1, float("nan"), 2, 3], device=device, requires_grad=True)
+    for op in ("amax", "amin"):
+        source.grad = None
+        tt.reduce_by_index(index, source, 3, op)[:2].sum().backward()
+        assert source.grad.isnan().tolist() == [True, True, False, True] and source.grad[2] == 1
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_integers(device):
     x, y = torch.arange(6, device=device), torch.arange(20, device=device) - 7
     index = indices(device, (20,), 6)
@@ -186,7 +212,12 @@ def test_errors(device):
              (lambda: tt.scatter_reduce(x.long(), 0, index[:, None], x.long(), "mean"), "no floating type"),
              (lambda: tt.reduce_by_index(index, x, 2, "max"), "op is 'max'"),
              (lambda: tt.reduce_by_index(index, x[:1], 2), "there must be an index for each row"),
-             (lambda: tt.index_add(x.cfloat(), 0, index, x.cfloat()), "complex64 is not taken")]
+             (lambda: tt.index_add(x.cfloat(), 0, index, x.cfloat()), "complex64 is not taken"),
+             (lambda: tt.reduce_by_index(index, x.cfloat(), 2), "complex64 is not taken"),
+             (lambda: tt.index_add(x, 0, index.bool(), x), "index is of torch.bool, and must be of integers"),
+             (lambda: tt.scatter_add(x, 0, index[:, None].float(), x), "index is of torch.float32"),
+             (lambda: tt.index_add(x, 0, index, x, alpha=1j), "alpha is 1j, and must be a number of torch.float32"),
+             (lambda: tt.index_add(x.long(), 0, index, x.long(), alpha=2.5), "alpha is 2.5, and must be a number")]
     if device == "cpu":
         calls += [(lambda: tt.index_add(x, 0, index + 1, x), "item 1 has the index 2, but there are 2 results"),
                   (lambda: tt.scatter_add(x, 1, index[:, None] - 1, x), "index has -1 in it, and dim 1 of input has 3")]

@@ -373,6 +373,8 @@ def bincount(library: GpuLibrary, x: Any, weights: Any, minlength: int) -> Any:
     weights, of_weights = _row_with(library, items, weights, "weights")
     if tuple(of_weights.shape) != (n,):
         raise invalid(f"x has the shape {(n,)}, and weights {tuple(of_weights.shape)}; they must be rows of one length")
+    if not (is_float(of_weights.code) or is_integer(of_weights.code)):
+        raise unsupported(f"weights are {name_of(of_weights.code)}, and must be real numbers")
     if of_weights.code != FLOAT64:
         weights, of_weights = row_of(library, library.cast(weights, FLOAT64))
     sums = library.done(_by_index(library, weights, of_weights, items, plan_of("sum", FLOAT64), shape, True))

@@ -43,7 +43,7 @@ def _backward(ctx: Any, g: Tensor) -> Tuple[Any, ...]:
     index, *of_values = ctx.saved_tensors
     if ctx.op == "mean":
         number = _number_by_index(index, torch.ones_like(index, dtype=torch.bool), ctx.num_results)
-        g = g / number.clamp(min=1).reshape([-1] + [1] * (g.dim() - 1))
+        g = (g.to(_wide(g)) / number.clamp(min=1).reshape([-1] + [1] * (g.dim() - 1))).to(g.dtype)
     if not of_values:
         return None, g.index_select(0, index), None, None
     source, y = of_values
@@ -64,7 +64,7 @@ def _backward_of_values(g: Tensor, index: Tensor, source: Tensor, y: Tensor, op:
     if op != "prod":  # equal extremes share
         is_one = source == of_rows(y)
         share = g / _number_by_index(index, is_one, many).clamp(min=1)
-        return of_rows(share).masked_fill(~is_one, 0.0).contiguous()
+        return of_rows(share).masked_fill(~is_one, 0.0).masked_fill(of_rows(y).isnan(), math.nan).contiguous()
     wide = source.to(_wide(source))
     is_zero = source == 0
     zeros = of_rows(_number_by_index(index, is_zero, many))
@@ -86,7 +86,7 @@ def _places(index: Tensor, shape: List[int], dim: int) -> Tensor:
     """Where the items of scatter() go in a tensor of that shape, whose `dim` is moved to the front: in the order of
     that dim. -1 for what is out of range."""
     extent, others = shape[dim], list(shape[:dim]) + list(shape[dim + 1:])
-    moved = index.movedim(dim, 0)
+    moved = index.to(torch.int64).movedim(dim, 0)
     is_wrong = (moved < 0) | (moved >= extent)
     if not index.is_cuda and is_wrong.any():
         raise _errors.invalid(f"index has {moved[is_wrong][0]} in it, and dim {dim} of input has {extent}")
@@ -101,6 +101,15 @@ def _dim_of(x: Tensor, dim: int) -> int:
     if not -axes <= dim < axes:
         raise _errors.bad_shape(f"there is no dim {dim} in a tensor of {axes}")
     return dim % axes
+
+
+def _of_integers(index: Tensor) -> Tensor:
+    """An index as torch's own functions take it."""
+    if index.dtype in (torch.int32, torch.int64):
+        return index
+    if index.dtype == torch.bool or index.is_floating_point() or index.is_complex():
+        raise _errors.invalid(f"index is of {index.dtype}, and must be of integers")
+    return index.to(torch.int64)
 
 
 def _require_alike(input: Tensor, source: Tensor, index: Tensor, name: str) -> None:
@@ -127,22 +136,28 @@ def reduce_by_index(index: Tensor, source: Tensor, num_results: int, op: str = "
         raise _errors.invalid(f"op is {op!r}, and must be one of {', '.join(_OPERATIONS)}")
     if op == "mean" and not source.is_floating_point():
         raise _errors.unsupported(f"mean of {source.dtype}, which is no floating type")
-    found: Tensor = _by_index(index, source, num_results, op)
+    if source.is_complex():
+        raise _errors.unsupported(f"{source.dtype} is not taken")
+    found: Tensor = _by_index(_of_integers(index), source, num_results, op)
     return found
 
 
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """input, to whose slices index[i] along dim the slices i of alpha * source are added: input + the sum of those, in
-    their order. In float32 or float64 and rounded once. An index out of range: as reduce_by_index()."""
+    their order. In float32 or float64 and rounded once; alpha of integers is an int. An index out of range: as
+    reduce_by_index()."""
     _require_alike(input, source, index, "source")
+    if not isinstance(alpha, (int, float) if source.is_floating_point() else int):
+        raise _errors.invalid(f"alpha is {alpha!r}, and must be a number of {source.dtype}")
+    index = _of_integers(index)
     dim = _dim_of(input, dim)
     shape = list(input.shape)
     if index.dim() != 1 or list(source.shape) != shape[:dim] + [index.shape[0]] + shape[dim + 1:]:
         raise _errors.bad_shape(f"index_add along dim {dim} of {_shape_text(input)} with an index of "
                                 f"{_shape_text(index)} and a source of {_shape_text(source)}")
     rows = source.movedim(dim, 0).to(_wide(source))
-    if not (isinstance(alpha, (int, float)) and alpha == 1):
-        rows = (rows * alpha).to(rows.dtype)
+    if alpha != 1:
+        rows = rows * alpha
     total = _by_index(index, rows, shape[dim], "sum").movedim(0, dim)
     return (input.to(rows.dtype) + total).to(input.dtype)
 
@@ -167,7 +182,7 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
             n > src.shape[i] or (i != dim and n > input.shape[i]) for i, n in enumerate(index.shape)):
         raise _errors.bad_shape(f"{_shape_text(input)} along dim {dim} with an index of {_shape_text(index)} and a src of "
                                 f"{_shape_text(src)}")
-    places = _places(index, list(input.shape), dim)
+    places = _places(_of_integers(index), list(input.shape), dim)
     items = src[tuple(slice(n) for n in index.shape)].movedim(dim, 0).reshape(-1)
     front = input.movedim(dim, 0)
     own = front.reshape(-1)

@@ -113,7 +113,10 @@ struct gathered_room {
 
   gathered_room(dtype type, std::int64_t rows, std::int64_t columns, std::int64_t num_results)
       : items(gpu::align_up(rows * columns * bytes_of(type))),
-        begins(columns == 1 ? 0 : (num_results * columns + 1) * 8) {}
+        begins(columns == 1 ? 0 : (num_results * columns + 1) * 8) {
+    // So that nothing overflows where the rest of the workspace is added.
+    gpu::require_answer("tilefold_reduce_by_index", detail::larger(items, begins), 1);
+  }
 
   gpu::index_room with(std::int64_t trees) const { return {trees, items + begins}; }
 };

@@ -20,7 +20,17 @@
 
 namespace tilefold::detail::cuda {
 
-/// The output of a range as that of one row, of which nothing is asked but a place.
+/// A range as a forest of one row, and its output. Both are used as they are: a `+` of theirs,
+/// which a range never needed, may be for the host alone.
+template <class Source>
+struct one_row {
+  using source_type = Source;
+
+  Source source;
+  std::int64_t length;
+
+  TILEFOLD_HD const Source& tree(std::int64_t) const { return source; }
+};
 template <class Out>
 struct one_output {
   Out out;
@@ -34,13 +44,13 @@ struct any_order_launch {
   static constexpr tile_policy policy =
       policy_or<Policy>(any_order_policy_for(ItemBytes, kept_bytes<Reducer>()));
 
-  template <class Build, tile_policy Policy, class Source, class Init, class Out>
-  static auto ready(const equal_forest<Source>&, const Init&, const Out&, const device_info& gpu) {
+  template <class Build, tile_policy Policy, class Forest, class Init, class Out>
+  static auto ready(const Forest&, const Init&, const Out&, const device_info& gpu) {
     static known_kernel known;
-    return known.on(gpu,
-                    &any_order_kernel<Build, Policy.nt, Policy.vt, equal_forest<Source>,
-                                      closed_reducer<Reducer>, Init, Out>,
-                    "any_order_kernel", Policy.nt, starts::in_turn);
+    return known.on(
+        gpu,
+        &any_order_kernel<Build, Policy.nt, Policy.vt, Forest, closed_reducer<Reducer>, Init, Out>,
+        "any_order_kernel", Policy.nt, starts::in_turn);
   }
 
   /// Launches the fold in any order of at least two tiles.
@@ -49,9 +59,8 @@ struct any_order_launch {
   static void run(const range_job<Source, Reducer, Init, Out>& job,
                   const WorkspaceFor& workspace_for) {
     using acc = typename Reducer::accumulator;
-    using one_row = std::conditional_t<std::is_pointer_v<Out>, Out, one_output<Out>>;
-    const one_row out{job.out};
-    const equal_forest<Source> range{job.source, 1, job.n};
+    const one_output<Out> out{job.out};
+    const one_row<Source> range{job.source, job.n};
     const auto kernel = ready<Build, Policy>(range, job.init, out, job.gpu);
     // A whole tile for each; loads that are shifted into place take a packet more, at most vt
     // items. And no more blocks than reduce() has tiles by default, for which there is workspace.
