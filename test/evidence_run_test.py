@@ -81,7 +81,8 @@ class GpuRun(unittest.TestCase):
         output = run.communicate(timeout=300)[0]
         self.assertEqual(run.returncode, 1, output)
         self.assertIn("tilefold: failed: gpu.cuda.axis_test\n", output)
-        expected = {"consumer": "1", "gpu.cuda.batched_test": "1", "gpu.cuda.by_key_test": "1", "gpu.nvrtc": "1", "gpu.order_net": "2"}
+        expected = {"consumer": "1", "gpu.cuda.batched_test": "1", "gpu.cuda.by_key_test": "1", "gpu.nvrtc": "1",
+                    "gpu.order_net": "2"}
         self.assertEqual(self.lines(), {name: (tests, "2 x a GPU") for name, tests in expected.items()}, output)
 
     def test_what_is_not_built_in_time_gets_no_line(self):

@@ -113,17 +113,17 @@ template <class Mode, class Source, class Reducer>
   requires(!Mode::has_vector_folds)
 class column_vectors<Mode, Source, Reducer> {
  public:
+  using accumulator = typename Reducer::accumulator;
   explicit column_vectors(const Source&) {}
 
   /// result[c] becomes the fold of element c of n rows, up to rows_of_run, which begin at these
   /// offsets; `later` are those of rows that will be read. Returns whether that was done.
   bool fold_rows(const std::int64_t*, const std::int64_t*, std::int64_t, std::int64_t,
-                 typename Reducer::accumulator*) const {
+                 accumulator*) const {
     return false;
   }
   /// to[c] becomes the node of left[c] and right[c]. Returns whether that was done.
-  template <class Acc>
-  bool join(const Acc*, const Acc*, Acc*, std::int64_t) const {
+  bool join(const accumulator*, const accumulator*, accumulator*, std::int64_t) const {
     return false;
   }
 };
