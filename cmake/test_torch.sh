@@ -24,6 +24,6 @@ step "$python" -m pip install --quiet --target build/torch/packages "$wheel" -r 
 tests=$PWD/python
 export PYTHONPATH="$PWD/build/torch/packages" PYTHONDONTWRITEBYTECODE=1 TILEFOLD_TEST_DEVICES=cpu
 cd build/torch # what is tested is the wheel, and not the folder
-for each in torch_tests gpu_tests/test_torch.py; do
+for each in torch_tests gpu_tests/test_torch.py gpu_tests/test_torch_indices.py; do
   step "$python" -m pytest -q -p no:cacheprovider -W default -c "$tests/pyproject.toml" "$tests/$each"
 done

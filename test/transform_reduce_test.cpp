@@ -243,6 +243,9 @@ TEST(TransformReduceErrors, NameTheRangeThatIsWrong) {
   const auto of_second =
       message_of([&] { (void)tilefold::transform_reduce(x.data(), x.data() + 2, null, 0); });
   EXPECT_NE(of_second.find(": first2 is"), std::string::npos) << of_second;
+  const auto of_both =
+      message_of([&] { (void)tilefold::transform_reduce(null, null + 2, null, 0); });
+  EXPECT_NE(of_both.find(": first1 is"), std::string::npos) << of_both;
   const auto of_into = message_of([&] {
     tilefold::transform_reduce_into(host, x.data(), x.data() + 2, null, &out, 0, plus{},
                                     multiplies{});

@@ -75,43 +75,23 @@ using call_result_t = std::remove_cvref_t<std::invoke_result_t<callable_t<F>, co
 template <class Op, class T>
 concept binary_op_on = function_on<Op, T, T> && !std::is_void_v<call_result_t<Op, T, T>>;
 
+/// The type that Op, which is normalized, folds values of type T in.
 template <class Op, class T>
-struct op_accumulator {
-  using type = call_result_t<Op, T, T>;
-};
+constexpr auto type_with_op() {
+  if constexpr (one_of<Op, plus, multiplies>) {
+    return std::type_identity<widened_t<T>>{};
+  } else if constexpr (one_of<Op, logical_and, logical_or>) {
+    return std::type_identity<bool>{};
+  } else if constexpr (normalized_op<Op>::known) {
+    return std::type_identity<T>{};
+  } else if constexpr (binary_op_on<Op, widened_t<T>>) {
+    return std::type_identity<call_result_t<Op, widened_t<T>, widened_t<T>>>{};
+  } else {
+    return std::type_identity<call_result_t<Op, T, T>>{};
+  }
+}
 template <class Op, class T>
-  requires binary_op_on<Op, widened_t<T>> && (!std::same_as<T, widened_t<T>>)
-struct op_accumulator<Op, T> {
-  using type = call_result_t<Op, widened_t<T>, widened_t<T>>;
-};
-template <class T>
-struct op_accumulator<plus, T> : widened<T> {};
-template <class T>
-struct op_accumulator<multiplies, T> : widened<T> {};
-template <class T>
-struct op_accumulator<minimum, T> {
-  using type = T;
-};
-template <class T>
-struct op_accumulator<maximum, T> : op_accumulator<minimum, T> {};
-template <class T>
-struct op_accumulator<minimum_number, T> : op_accumulator<minimum, T> {};
-template <class T>
-struct op_accumulator<maximum_number, T> : op_accumulator<minimum, T> {};
-template <class T>
-struct op_accumulator<bit_and, T> : op_accumulator<minimum, T> {};
-template <class T>
-struct op_accumulator<bit_or, T> : op_accumulator<minimum, T> {};
-template <class T>
-struct op_accumulator<bit_xor, T> : op_accumulator<minimum, T> {};
-template <class T>
-struct op_accumulator<logical_and, T> {
-  using type = bool;
-};
-template <class T>
-struct op_accumulator<logical_or, T> {
-  using type = bool;
-};
+using with_op_t = typename decltype(detail::type_with_op<Op, T>())::type;
 
 /// Stands for "no initial value".
 struct no_init {};
@@ -252,14 +232,11 @@ struct accumulator {
 };
 template <class Op, class T, class Init>
 struct accumulator<void, Op, T, Init> {
-  using from_values = typename op_accumulator<Op, T>::type;
-  using type = with_init_t<Op, from_values, Init>;
+  using type = with_init_t<Op, with_op_t<Op, T>, Init>;
 };
-template <class Op, class T>
-struct accumulator<void, Op, T, no_init> : op_accumulator<Op, T> {};
 // For sums and products a narrow initial value is widened just as narrow values are.
 template <class Op, class T, class Init>
-  requires(!std::same_as<Init, no_init>) && (std::same_as<Op, plus> || std::same_as<Op, multiplies>)
+  requires one_of<Op, plus, multiplies>
 struct accumulator<void, Op, T, Init> {
   using type = with_init_t<Op, widened_t<T>, widened_t<Init>>;
 };

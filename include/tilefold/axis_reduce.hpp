@@ -40,7 +40,7 @@ void fold_plan(Executor& base, const Bound& bound, const InIt& in, const OutIt& 
   using out_iterator = std::remove_const_t<decltype(raw_out)>;
   if (detail::has_equal_trees(plan)) {
     detail::for_each_line(plan.out, raw_out, [&](std::int64_t n, const auto& results) {
-      base.template fold_forest<Policy>(detail::make_equal_forest(source, n, plan.length), n,
+      base.template fold_forest<Policy>(detail::equal_forest{source, n, plan.length}, n,
                                         bound.reducer, bound.start, empty, results);
     });
   } else {

@@ -75,15 +75,13 @@ void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count 
     using array = std::iter_value_t<Pointers>;
     const std::int64_t arrays =
         detail::count_of("batched_reduce", "the number of arrays", num_arrays);
-    detail::fold_trees_to<Acc, array>(
-        exec, arrays, detail::read_arguments<std::iter_value_t<array>>(init_op...),
-        [&](auto& base, const auto& bound) {
-          constexpr bool indexed = std::remove_cvref_t<decltype(bound)>::indexed;
-          return detail::make_array_forest<indexed>(
-              detail::read_only(base.accessible(pointers, "pointers")),
-              detail::read_only(base.accessible(lengths, "lengths")), arrays);
-        },
-        out);
+    const auto make_forest = [&](auto& base, const auto& bound) {
+      constexpr bool indexed = std::remove_cvref_t<decltype(bound)>::indexed;
+      return detail::make_array_forest<indexed>(
+          detail::read_only(base.accessible(pointers, "pointers")),
+          detail::read_only(base.accessible(lengths, "lengths")), arrays);
+    };
+    detail::fold_trees_to<Acc, array>(exec, arrays, make_forest, out, init_op...);
   }
 }
 

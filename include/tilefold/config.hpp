@@ -25,7 +25,8 @@
 
 // Large functions that are rarely called stand apart, so that they take neither the registers nor
 // the compile time of each kernel; but not in units that are linked on the device. There ptxas
-// gives a function up to 255 registers, and refuses kernels that may have fewer and call it.
+// gives a function up to 255 registers, and refuses kernels that may have fewer and call it. Not
+// public.
 #if !defined(__CUDACC__)
 #define TILEFOLD_APART
 #elif defined(__CUDACC_RDC__) || defined(__CLANG_RDC__)

@@ -17,7 +17,6 @@ TILEFOLD_WARNINGS_OFF
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -188,24 +187,13 @@ inline device_info query(int device) {
   device_info info{};
   info.device = device;
   info.context = cuda::context_of(device);
-  int pageable = 0;
-  int concurrent = 0;
-  int major = 0;
-  int minor = 0;
-  int driver = 0;
-  check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device),
-        "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-        "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-        "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device),
-        "cudaDeviceGetAttribute");
+  info.num_sms = cuda::attribute_of(device, cudaDevAttrMultiProcessorCount);
+  info.pageable_access = cuda::attribute_of(device, cudaDevAttrPageableMemoryAccess) != 0;
+  info.host_runs_along = cuda::attribute_of(device, cudaDevAttrConcurrentManagedAccess) != 0;
+  const int major = cuda::attribute_of(device, cudaDevAttrComputeCapabilityMajor);
+  const int minor = cuda::attribute_of(device, cudaDevAttrComputeCapabilityMinor);
   info.compute_capability = 10 * major + minor;
-  info.pageable_access = pageable != 0;
-  info.host_runs_along = concurrent != 0;
+  int driver = 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   info.early_launches = major >= 9 && driver >= first_driver_for_early_graphs;
   return info;

@@ -278,15 +278,15 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
   template <class Source, class Offsets>
   auto segments_on_gpu(std::size_t d, const detail::offsets_forest<Source, Offsets>& forest,
                        std::int64_t s, std::int64_t count, std::int64_t begin) const {
-    return detail::make_offsets_forest(
+    return detail::offsets_forest{
         segments_source(d, forest.source, begin),
-        detail::shifted_offsets<Offsets>{detail::starting_at(forest.offsets, s), begin}, count);
+        detail::shifted_offsets<Offsets>{detail::starting_at(forest.offsets, s), begin}, count};
   }
   template <class Source>
   auto segments_on_gpu(std::size_t d, const detail::equal_forest<Source>& forest, std::int64_t s,
                        std::int64_t count, std::int64_t) const {
-    return detail::make_equal_forest(segments_source(d, forest.source, s * forest.length), count,
-                                     forest.length);
+    return detail::equal_forest{segments_source(d, forest.source, s * forest.length), count,
+                                forest.length};
   }
 
   // The elements from number `first` on, as GPU d reads them; indices count from the start of a

@@ -21,15 +21,10 @@ inline constexpr bool begins_with_range<First, More...> =
 /// inner_product(..., init, op, f) folds f(item1, item2) with op. The order is the neighbour tree,
 /// not from left to right as in std::inner_product. Everything else as for transform_reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Init>
-auto inner_product(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init) {
-  return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, plus{}, multiplies{});
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Init, class Op, class F>
-auto inner_product(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
-  return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, op, f);
+          class Init, class... OpF>
+  requires(sizeof...(OpF) == 0 || sizeof...(OpF) == 2)
+auto inner_product(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, OpF... op_f) {
+  return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, op_f...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It1,
@@ -61,17 +56,11 @@ auto inner_product(const Arguments&...) {
 
 /// The same, written through `out`, as reduce_into() does.
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Out, class Init>
-void inner_product_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init) {
-  tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, plus{},
-                                       multiplies{});
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Out, class Init, class Op, class F>
-void inner_product_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init, Op op,
-                        F f) {
-  tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, op, f);
+          class Out, class Init, class... OpF>
+  requires(sizeof...(OpF) == 0 || sizeof...(OpF) == 2)
+void inner_product_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init,
+                        OpF... op_f) {
+  tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, op_f...);
 }
 
 /// The same with a stream or an execution policy in place of an executor: inner_product(stream,

@@ -104,11 +104,9 @@ class adapted_resource final : public device_memory_resource {
   // A resource of host memory has the same functions.
   static void require_gpu_memory(const void* memory) {
     int device = 0;
-    int pageable = 0;
     check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device),
-          "cudaDeviceGetAttribute");
-    require_device_access(memory, "the memory resource's workspace", device, pageable != 0);
+    require_device_access(memory, "the memory resource's workspace", device,
+                          attribute_of(device, cudaDevAttrPageableMemoryAccess) != 0);
   }
 
   Held held_;

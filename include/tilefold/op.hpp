@@ -707,6 +707,9 @@ concept has_identity = requires {
   { op_traits<Op, T>::identity() } -> std::convertible_to<T>;
 };
 
+template <class T, class... Types>
+concept one_of = (std::same_as<T, Types> || ...);
+
 // std:: functors are constexpr host functions: a kernel cannot call them without a compiler flag
 // that a library must not ask for. `argument` is the X of std::plus<X>, void for std::plus<>.
 template <class Op>
@@ -735,28 +738,10 @@ template <class X>
 struct normalized_op<std::logical_and<X>> : known_op<logical_and, X> {};
 template <class X>
 struct normalized_op<std::logical_or<X>> : known_op<logical_or, X> {};
-template <>
-struct normalized_op<plus> : known_op<plus> {};
-template <>
-struct normalized_op<multiplies> : known_op<multiplies> {};
-template <>
-struct normalized_op<minimum> : known_op<minimum> {};
-template <>
-struct normalized_op<maximum> : known_op<maximum> {};
-template <>
-struct normalized_op<minimum_number> : known_op<minimum_number> {};
-template <>
-struct normalized_op<maximum_number> : known_op<maximum_number> {};
-template <>
-struct normalized_op<bit_and> : known_op<bit_and> {};
-template <>
-struct normalized_op<bit_or> : known_op<bit_or> {};
-template <>
-struct normalized_op<bit_xor> : known_op<bit_xor> {};
-template <>
-struct normalized_op<logical_and> : known_op<logical_and> {};
-template <>
-struct normalized_op<logical_or> : known_op<logical_or> {};
+template <class Op>
+  requires one_of<Op, plus, multiplies, minimum, maximum, minimum_number, maximum_number, bit_and,
+                  bit_or, bit_xor, logical_and, logical_or>
+struct normalized_op<Op> : known_op<Op> {};
 
 template <class Op>
 using normalized_op_t = typename normalized_op<Op>::type;

@@ -61,7 +61,7 @@ struct index_reader {
 };
 
 /// How an executor sorts items by index: sort(executor, accumulator bytes, n, reader) makes offsets
-/// and positions for make_offsets_forest(). Of a kind of executor that cannot, `known` is false.
+/// and positions for an offsets_forest. Of a kind of executor that cannot, `known` is false.
 template <class Executor>
 struct item_order {
   static constexpr bool known = false;
@@ -176,27 +176,23 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
     const std::int64_t n = detail::count_items<Exec>(verb, first, last);
     const std::int64_t results = detail::count_of(verb, "the number of results", num_results);
     const detail::unless_empty reader{base, n > 0};
-    const auto indices = reader.accessible(first, "indices");
+    const auto indices = detail::read_only(reader.accessible(first, "indices"));
     if constexpr (parts::checks) {
       detail::host::in_default_float_mode(
           [&] { detail::require_sound_indices(base, indices, n, results); });
     }
     detail::item_order<base_type> order;
     const auto fold = [&](auto&& unchecked) {
-      detail::fold_trees_to<Acc, Values>(
-          unchecked, results, detail::read_arguments<std::iter_value_t<Values>>(init_op...),
-          [&](auto& on, const auto& bound) {
-            using bound_type = std::remove_cvref_t<decltype(bound)>;
-            const auto items = reader.accessible(values, "values");
-            if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
-            order.sort(
-                on, sizeof(typename bound_type::types::accumulator), n,
-                detail::index_reader<std::remove_const_t<decltype(indices)>>{indices, results});
-            return detail::make_offsets_forest(
-                detail::permuted_source<bound_type>(items, order.positions()), order.offsets(),
-                results);
-          },
-          out);
+      const auto make_forest = [&](auto& on, const auto& bound) {
+        using bound_type = std::remove_cvref_t<decltype(bound)>;
+        const auto items = detail::read_only(reader.accessible(values, "values"));
+        if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
+        order.sort(on, sizeof(typename bound_type::types::accumulator), n,
+                   detail::index_reader<std::remove_const_t<decltype(indices)>>{indices, results});
+        return detail::offsets_forest{detail::permuted_source<bound_type>(items, order.positions()),
+                                      order.offsets(), results};
+      };
+      detail::fold_trees_to<Acc, Values>(unchecked, results, make_forest, out, init_op...);
     };
     if constexpr (requires { parts::policy::value; }) {
       fold(tilefold::with_policy<parts::policy::value>(base));

@@ -53,8 +53,37 @@ constexpr bool takes_deferred_sizes() {
   return !spans_ranks<base> && !cuts_items<base>;
 }
 
-// As messages name it.
-inline constexpr const char* number_of_segments = "the number of segments";
+template <class Count>
+std::int64_t count_segments(Count num_segments) {
+  return detail::count_of("segmented_reduce", "the number of segments", num_segments);
+}
+
+/// No bound on the items of a segment.
+struct no_segment_bound {};
+
+/// segmented_reduce_into() by offsets, with a segment_bound or none.
+template <class Acc, class Exec, class It, class Offsets, class Count, class Bound, class Out,
+          class... InitOp>
+void fold_between_offsets(Exec& exec, const It& first, const Offsets& offsets, Count num_segments,
+                          const Bound& longest, const Out& out, const InitOp&... init_op) {
+  detail::require_integers<Offsets>();
+  const std::int64_t segments = detail::count_segments(num_segments);
+  const auto make_forest = [&](auto& base, const auto& bound) {
+    const auto told = detail::read_only(base.accessible(offsets, "offsets"));
+    const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
+      return detail::element(told, i) < detail::element(told, i + 1);
+    });
+    const auto all = detail::offsets_forest{items, told, segments};
+    if constexpr (std::same_as<Bound, no_segment_bound>) {
+      return all;
+    } else if constexpr (spans_ranks<decltype(base)>) {
+      return all;
+    } else {
+      return detail::bounded_forest{all, longest.most()};
+    }
+  };
+  detail::fold_trees_to<Acc, It>(exec, segments, make_forest, out, init_op...);
+}
 
 }  // namespace detail
 
@@ -95,19 +124,16 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
                            Out out, InitOp... init_op) {
   detail::require_integers<Begins>();
   detail::require_integers<Ends>();
-  const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
-  detail::fold_trees_to<Acc, It>(
-      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
-      [&](auto& base, const auto& bound) {
-        const auto from = detail::read_only(base.accessible(begins, "begins"));
-        const auto to = detail::read_only(base.accessible(ends, "ends"));
-        const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
-          return detail::element(from, i) < detail::element(to, i);
-        });
-        return detail::make_segment_forest(items, from, to, segments);
-      },
-      out);
+  const std::int64_t segments = detail::count_segments(num_segments);
+  const auto make_forest = [&](auto& base, const auto& bound) {
+    const auto from = detail::read_only(base.accessible(begins, "begins"));
+    const auto to = detail::read_only(base.accessible(ends, "ends"));
+    const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
+      return detail::element(from, i) < detail::element(to, i);
+    });
+    return detail::segment_forest{items, from, to, segments};
+  };
+  detail::fold_trees_to<Acc, It>(exec, segments, make_forest, out, init_op...);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
@@ -115,19 +141,8 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::ite
   requires(sizeof...(InitOp) <= 2)
 void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_segments, Out out,
                            InitOp... init_op) {
-  detail::require_integers<Offsets>();
-  const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
-  detail::fold_trees_to<Acc, It>(
-      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
-      [&](auto& base, const auto& bound) {
-        const auto told = detail::read_only(base.accessible(offsets, "offsets"));
-        const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
-          return detail::element(told, i) < detail::element(told, i + 1);
-        });
-        return detail::make_offsets_forest(items, told, segments);
-      },
-      out);
+  detail::fold_between_offsets<Acc>(exec, first, offsets, num_segments, detail::no_segment_bound{},
+                                    out, init_op...);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Count,
@@ -135,21 +150,18 @@ template <class Acc = void, executor Exec, detail::item_iterator It, std::integr
   requires(sizeof...(InitOp) <= 2)
 void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segment_size, Out out,
                            InitOp... init_op) {
-  const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
+  const std::int64_t segments = detail::count_segments(num_segments);
   const std::int64_t size = detail::count_of("segmented_reduce", "the segment size", segment_size);
   if (size > 0 && segments > (std::numeric_limits<std::int64_t>::max)() / size) {
     throw invalid_range_error("tilefold::segmented_reduce: " + std::to_string(segments) +
                               " segments of " + std::to_string(size) +
                               " items are more than a range can hold");
   }
-  detail::fold_trees_to<Acc, It>(
-      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
-      [&](auto& base, const auto& bound) {
-        return detail::make_equal_forest(bound.source(detail::unless_empty{base, size > 0}, first),
-                                         segments, size);
-      },
-      out);
+  const auto make_forest = [&](auto& base, const auto& bound) {
+    return detail::equal_forest{bound.source(detail::unless_empty{base, size > 0}, first), segments,
+                                size};
+  };
+  detail::fold_trees_to<Acc, It>(exec, segments, make_forest, out, init_op...);
 }
 
 /// segmented_reduce_into() of segments by offsets, none of which has more items than the bound
@@ -159,24 +171,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::ite
   requires(sizeof...(InitOp) <= 2)
 void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_segments,
                            segment_bound longest, Out out, InitOp... init_op) {
-  detail::require_integers<Offsets>();
-  const std::int64_t segments =
-      detail::count_of("segmented_reduce", detail::number_of_segments, num_segments);
-  detail::fold_trees_to<Acc, It>(
-      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
-      [&](auto& base, const auto& bound) {
-        const auto told = detail::read_only(base.accessible(offsets, "offsets"));
-        const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
-          return detail::element(told, i) < detail::element(told, i + 1);
-        });
-        const auto all = detail::make_offsets_forest(items, told, segments);
-        if constexpr (detail::spans_ranks<decltype(base)>) {
-          return all;
-        } else {
-          return detail::make_bounded_forest(all, longest.most());
-        }
-      },
-      out);
+  detail::fold_between_offsets<Acc>(exec, first, offsets, num_segments, longest, out, init_op...);
 }
 
 /// segmented_reduce_into() of a deferred number of segments by offsets. As many values are written
@@ -189,18 +184,16 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, deferred_size
                            Out out, InitOp... init_op) {
   detail::require_integers<Offsets>();
   if constexpr (detail::takes_deferred_sizes<Exec>()) {
-    detail::fold_trees_to<Acc, It>(
-        exec, num_segments.most(), detail::read_arguments<std::iter_value_t<It>>(init_op...),
-        [&](auto& base, const auto& bound) {
-          const auto items = bound.source(base, first);
-          const auto told = detail::read_only(base.accessible(offsets, "offsets"));
-          const auto at = base.accessible(num_segments.at(), "num_segments");
-          return detail::deferred_forest<std::remove_cvref_t<decltype(items)>,
-                                         std::remove_cvref_t<decltype(told)>,
-                                         std::remove_cvref_t<decltype(at)>>{
-              items, told, {at, num_segments.most()}, 0};
-        },
-        out);
+    const auto make_forest = [&](auto& base, const auto& bound) {
+      const auto items = bound.source(base, first);
+      const auto told = detail::read_only(base.accessible(offsets, "offsets"));
+      const auto at = base.accessible(num_segments.at(), "num_segments");
+      return detail::deferred_forest<std::remove_cvref_t<decltype(items)>,
+                                     std::remove_cvref_t<decltype(told)>,
+                                     std::remove_cvref_t<decltype(at)>>{
+          items, told, {at, num_segments.most()}, 0};
+    };
+    detail::fold_trees_to<Acc, It>(exec, num_segments.most(), make_forest, out, init_op...);
   }
 }
 
@@ -213,15 +206,13 @@ struct deferred_range {
   static void write(Exec& exec, const It& first, const Size& n, const Out& out,
                     const InitOp&... init_op) {
     if constexpr (detail::takes_deferred_sizes<Exec>()) {
-      detail::fold_trees_to<Acc, It>(
-          exec, 1, detail::read_arguments<std::iter_value_t<It>>(init_op...),
-          [&](auto& base, const auto& bound) {
-            const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
-            const auto at = base.accessible(n.at(), "n");
-            return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
-                                         std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
-          },
-          out);
+      const auto make_forest = [&](auto& base, const auto& bound) {
+        const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
+        const auto at = base.accessible(n.at(), "n");
+        return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
+                                     std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
+      };
+      detail::fold_trees_to<Acc, It>(exec, 1, make_forest, out, init_op...);
     }
   }
 };

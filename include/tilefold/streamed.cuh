@@ -440,7 +440,7 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
       const auto source =
           place_segments(slot, forest.source, begin, forest.first(s + count) - begin, used);
       const auto offsets = place_offsets(slot, forest.offsets, s, count + 1, begin, used);
-      return detail::make_offsets_forest(source, offsets, count);
+      return detail::offsets_forest{source, offsets, count};
     });
   }
   template <class Source>
@@ -448,9 +448,9 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
                               const detail::equal_forest<Source>& forest, std::int64_t s,
                               std::int64_t count) const {
     return copied_in_turn(slot, [&](std::int64_t& used) {
-      return detail::make_equal_forest(
+      return detail::equal_forest{
           place_segments(slot, forest.source, forest.first(s), count * forest.length, used), count,
-          forest.length);
+          forest.length};
     });
   }
 

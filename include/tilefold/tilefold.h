@@ -169,6 +169,31 @@ TILEFOLD_API tilefold_status tilefold_reduce_by_key(tilefold_executor* executor,
                                                     int64_t n, void* keys_out, void* results,
                                                     int64_t* num_runs);
 
+/* Folds all items that have the same index, wherever they stand: results[i] is the fold of those
+ * whose index is i, in the order of their positions. `items` has n rows of `columns` items,
+ * `indices` an integer of any type for each row, and `results` num_results rows of `columns`
+ * results: each column is folded by itself. For a plain array `columns` is 1. The items of a result
+ * are taken as a segment: tilefold_segmented_reduce() has the same bits, also of none. arg_min and
+ * arg_max give the row among all rows. Results are replaced, and must not overlap with what is
+ * read.
+ *
+ * A row whose index is negative, or num_results or more, is left out. If `checked` is not 0, such
+ * an index is TILEFOLD_INVALID_ARGUMENT, which names the first of them; a CUDA executor's call
+ * waits for that check, and cannot be captured. Memory: the items are copied in the order of their
+ * indices; on the host with 4 bytes a row (8 for places and for several columns; 8 more for more
+ * than 2048 results) and 8 a result, of several columns 8 a result of each.
+ *
+ * On a GPU n and num_results are at most 2^32 - 2. Workspace: what
+ * tilefold_reduce_by_index_workspace() answers (0 on the host), for tilefold_reserve(). That of
+ * tilefold_workspace() is not enough. */
+TILEFOLD_API tilefold_status tilefold_reduce_by_index(
+    tilefold_executor* executor, const char* op, const void* indices, tilefold_dtype indices_dtype,
+    const void* items, tilefold_dtype dtype, int64_t n, int64_t columns, int64_t num_results,
+    int32_t checked, void* results);
+TILEFOLD_API tilefold_status tilefold_reduce_by_index_workspace(
+    tilefold_executor* executor, const char* op, tilefold_dtype dtype, int64_t n, int64_t columns,
+    int64_t num_results, int64_t* bytes);
+
 /* Folds the axes `axes` (num_axes numbers from 0) of an array of `rank` axes, 8 at most, away.
  * Strides count items and may be anything; null is row-major. Results stand in the axes that are
  * left, with result_strides (rank - num_axes of them, counted in results), null for row-major. */

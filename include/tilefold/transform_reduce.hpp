@@ -18,9 +18,8 @@ inline constexpr bool in_order_of_thrust =
     !reducer<Op> && function_on<Init, T> && !function_or_needs_const<F, T>;
 
 // For overloads, as function_or_needs_const.
-template <class F, class Init, class Op, class It>
-concept function_or_thrusts = function_or_needs_const<F, std::iter_value_t<It>> ||
-                              in_order_of_thrust<Init, Op, F, std::iter_value_t<It>>;
+template <class F, class Init, class Op, class T>
+concept function_or_thrusts = function_or_needs_const<F, T> || in_order_of_thrust<Init, Op, F, T>;
 
 /// Arguments that no call of transform_reduce() has.
 template <class... Arguments>
@@ -35,6 +34,57 @@ constexpr bool in_order() {
       "tilefold: the order of transform_reduce is (first, last, init, op, f); "
       "tilefold::thrust_compat::transform_reduce takes thrust's order, (first, last, f, init, op)");
   return !thrusts;
+}
+
+/// Whether the arguments after one range are (init, op, f), or (op, f) with a function of its
+/// items.
+template <class T, class... Rest>
+inline constexpr bool transforms_items = sizeof...(Rest) == 3;
+template <class T, class Op, class F>
+inline constexpr bool transforms_items<T, Op, F> = function_or_needs_const<F, T>;
+
+/// As transforms_items, where the range is one argument. An array is also the first of two
+/// iterators, so f is looked at.
+template <class T, class... Rest>
+inline constexpr bool transforms_range = transforms_items<T, Rest...>;
+template <class T, class Init, class Op, class F>
+inline constexpr bool transforms_range<T, Init, Op, F> = function_or_thrusts<F, Init, Op, T>;
+
+/// What the arguments after the items say: what bind() takes, and the function of the items.
+template <class Fold, class F>
+struct transform_arguments {
+  Fold fold;
+  F function;
+};
+template <class Fold, class F>
+transform_arguments(Fold, F) -> transform_arguments<Fold, F>;
+
+/// Reads (init, op, f) or (op, f) for items of type T.
+template <class T, class Init, class Op, class F>
+auto read_transform(const Init& init, const Op& op, const F& f) {
+  if constexpr (detail::in_order<Init, Op, F, T>() && detail::copies<F>()) {
+    return transform_arguments{detail::read_arguments<T>(init, op), f};
+  } else {
+    return transform_arguments{no_result{}, as_is{}};
+  }
+}
+template <class T, class Op, class F>
+auto read_transform(const Op& op, const F& f) {
+  return detail::read_transform<T>(no_init{}, op, f);
+}
+
+/// Reads (init, op, f), (init) or (reducer) for two ranges in step.
+template <class It1, class It2, class Init, class Op, class F>
+auto read_transform_of_two(const Init& init, const Op& op, const F& f) {
+  return transform_arguments{init_and_op{init, op}, detail::pair_function_of<F, It1, It2>(f)};
+}
+template <class It1, class It2, class InitOrReducer>
+auto read_transform_of_two(const InitOrReducer& last) {
+  if constexpr (reducer<InitOrReducer>) {
+    return transform_arguments{init_and_op{no_init{}, last}, as_is{}};
+  } else {
+    return detail::read_transform_of_two<It1, It2>(last, plus{}, multiplies{});
+  }
 }
 
 }  // namespace detail
@@ -59,62 +109,29 @@ constexpr bool in_order() {
 /// compiler could fuse the two; the library cannot prevent fusion of a multiplication and an
 /// addition *inside* one f or op (docs/numerics.md, strict_fp). Everything else, errors and the
 /// empty range included, as for reduce().
-template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
-auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
-  if constexpr (!detail::in_order<Init, Op, F, std::iter_value_t<It>>()) {
-    return detail::no_result{};
-  } else {
-    const auto n = detail::count_items<Exec>("transform_reduce", first, last);
-    return detail::fold_value<Acc>("transform_reduce", exec, n,
-                                   detail::read_arguments<std::iter_value_t<It>>(init, op), f,
-                                   first);
-  }
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Init, class Op, class F>
-auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
-  const auto n = detail::count_items<Exec>("transform_reduce", first1, last1);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op},
-                                 detail::pair_function_of<F, It1, It2>(f), first1, first2);
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class InitOrReducer>
-auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrReducer last_argument) {
-  if constexpr (reducer<InitOrReducer>) {
-    const auto n = detail::count_items<Exec>("transform_reduce", first1, last1);
-    return detail::fold_value<Acc>("transform_reduce", exec, n,
-                                   detail::init_and_op{detail::no_init{}, last_argument},
-                                   detail::as_is{}, first1, first2);
-  } else {
-    return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, last_argument, plus{},
-                                           multiplies{});
-  }
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It, class Op, class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<It>>
-auto transform_reduce(Exec&& exec, It first, It last, Op op, F f) {
+template <class Acc = void, executor Exec, detail::item_iterator It, class... Rest>
+  requires detail::transforms_items<std::iter_value_t<It>, Rest...>
+auto transform_reduce(Exec&& exec, It first, It last, Rest... rest) {
   const auto n = detail::count_items<Exec>("transform_reduce", first, last);
-  return detail::fold_value<Acc>("transform_reduce", exec, n,
-                                 detail::init_and_op{detail::no_init{}, op}, f, first);
+  const auto read = detail::read_transform<std::iter_value_t<It>>(rest...);
+  return detail::fold_value<Acc>("transform_reduce", exec, n, read.fold, read.function, first);
 }
 
-// The constraint on f tells an array, followed by anything, from the first of two iterators.
-template <class Acc = void, executor Exec, detail::item_range Range, class Init, class Op, class F>
-  requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>>
-auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
-  return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range),
-                                         static_cast<Init&&>(init), static_cast<Op&&>(op),
-                                         static_cast<F&&>(f));
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          class... Rest>
+  requires(sizeof...(Rest) == 1 || sizeof...(Rest) == 3)
+auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Rest... rest) {
+  const auto n = detail::count_items<Exec>("transform_reduce", first1, last1);
+  const auto read = detail::read_transform_of_two<It1, It2>(rest...);
+  return detail::fold_value<Acc>("transform_reduce", exec, n, read.fold, read.function, first1,
+                                 first2);
 }
 
-template <class Acc = void, executor Exec, detail::item_range Range, class Op, class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
-auto transform_reduce(Exec&& exec, Range&& range, Op op, F f) {
+template <class Acc = void, executor Exec, detail::item_range Range, class... Rest>
+  requires detail::transforms_range<std::iter_value_t<detail::range_iterator_t<Range>>, Rest...>
+auto transform_reduce(Exec&& exec, Range&& range, Rest... rest) {
   return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range),
-                                         static_cast<Op&&>(op), static_cast<F&&>(f));
+                                         static_cast<Rest&&>(rest)...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
@@ -128,21 +145,11 @@ auto transform_reduce(It first, It last, Rest... rest) {
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
-          class Init, class Op, class F>
-  requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>> &&
-           (!std::same_as<Init, detail::range_iterator_t<Range>>)
-auto transform_reduce(Range&& range, Init init, Op op, F f) {
+          class... Rest>
+  requires detail::transforms_range<std::iter_value_t<detail::range_iterator_t<Range>>, Rest...>
+auto transform_reduce(Range&& range, Rest... rest) {
   return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range),
-                                                   static_cast<Init&&>(init), static_cast<Op&&>(op),
-                                                   static_cast<F&&>(f));
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
-          class Op, class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
-auto transform_reduce(Range&& range, Op op, F f) {
-  return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range),
-                                                   static_cast<Op&&>(op), static_cast<F&&>(f));
+                                                   static_cast<Rest&&>(rest)...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
@@ -164,65 +171,31 @@ auto transform_reduce(const Arguments&...) {
 ///     transform_reduce_into(exec, first1, last1, first2, out, reducer)
 ///     transform_reduce_into(exec, first, last, out, op, f)
 ///     transform_reduce_into(exec, range, out, [init,] op, f)
-template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
-          class Op, class F>
-void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
-  if constexpr (detail::in_order<Init, Op, F, std::iter_value_t<It>>()) {
-    const auto n = detail::count_items<Exec>("transform_reduce_into", first, last);
-    detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
-                         detail::read_arguments<std::iter_value_t<It>>(init, op), f, first);
-  }
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          detail::output Out, class Init, class Op, class F>
-void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init,
-                           Op op, F f) {
-  const auto n = detail::count_items<Exec>("transform_reduce_into", first1, last1);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op},
-                       detail::pair_function_of<F, It1, It2>(f), first1, first2);
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          detail::output Out, class Init>
-  requires(!reducer<Init>)
-void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init) {
-  tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, plus{},
-                                       multiplies{});
-}
-
-template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out, class Init,
-          class Op, class F>
-  requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>>
-void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op, F f) {
-  tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out,
-                                       static_cast<Init&&>(init), static_cast<Op&&>(op),
-                                       static_cast<F&&>(f));
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          detail::output Out, reducer R>
-void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, R r) {
-  const auto n = detail::count_items<Exec>("transform_reduce_into", first1, last1);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
-                       detail::init_and_op{detail::no_init{}, r}, detail::as_is{}, first1, first2);
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Op,
-          class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<It>>
-void transform_reduce_into(Exec&& exec, It first, It last, Out out, Op op, F f) {
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out,
+          class... Rest>
+  requires detail::transforms_items<std::iter_value_t<It>, Rest...>
+void transform_reduce_into(Exec&& exec, It first, It last, Out out, Rest... rest) {
   const auto n = detail::count_items<Exec>("transform_reduce_into", first, last);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
-                       detail::init_and_op{detail::no_init{}, op}, f, first);
+  const auto read = detail::read_transform<std::iter_value_t<It>>(rest...);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, read.fold, read.function, first);
 }
 
-template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out, class Op,
-          class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
-void transform_reduce_into(Exec&& exec, Range&& range, Out out, Op op, F f) {
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          detail::output Out, class... Rest>
+  requires(sizeof...(Rest) == 1 || sizeof...(Rest) == 3)
+void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Rest... rest) {
+  const auto n = detail::count_items<Exec>("transform_reduce_into", first1, last1);
+  const auto read = detail::read_transform_of_two<It1, It2>(rest...);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, read.fold, read.function, first1,
+                       first2);
+}
+
+template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out,
+          class... Rest>
+  requires detail::transforms_range<std::iter_value_t<detail::range_iterator_t<Range>>, Rest...>
+void transform_reduce_into(Exec&& exec, Range&& range, Out out, Rest... rest) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out,
-                                       static_cast<Op&&>(op), static_cast<F&&>(f));
+                                       static_cast<Rest&&>(rest)...);
 }
 
 template <class Acc = void, class... Arguments>

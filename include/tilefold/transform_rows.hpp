@@ -177,7 +177,7 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
     detail::host::in_default_float_mode([&] {
       const auto items = bound.source(base, first);
       if constexpr (parts::checks) {
-        detail::require_sound(base, detail::make_equal_forest(items, rows, size),
+        detail::require_sound(base, detail::equal_forest{items, rows, size},
                               parts::num_items(exec));
       }
       using fold = std::remove_cvref_t<decltype(bound.reducer)>;
@@ -187,7 +187,7 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
       } else {
         base.accessible(out, "out");
         base.template fold_forest<typename parts::policy>(
-            detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
+            detail::equal_forest{items, rows, size}, rows, bound.reducer, bound.start,
             detail::no_empty_tree{},
             detail::row_writer<T, Function, Out>{first, size, function, out});
       }

@@ -231,6 +231,47 @@ def test_segments_and_runs():
         tilefold.reduce_by_key(on_gpu(np.arange(4)), on_gpu(items("f4", (4,))), "l2")
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "bfloat16", "u1"])
+def test_items_by_index(dtype):
+    indices = (np.random.default_rng(1).integers(0, 50, 1000) ** 2) // 50
+    for shape in ((1000,), (1000, 3)):
+        host = items(dtype, shape)
+        gpu = on_gpu(host)
+        for op in ("sum", "max", "mean", "argmin", "var", "minmax", "exact_sum" if dtype[0] == "f" else "prod"):
+            expected = tilefold.reduce_by_index(indices, host, 60, op)
+            for of_indices in ("i8", "u1", "i4"):
+                assert same_bits(on_host(tilefold.reduce_by_index(on_gpu(indices.astype(of_indices)), gpu, 60, op)),
+                                 expected)
+        out = torch.zeros((60,) + shape[1:], dtype=TORCH["f8"], device="cuda")
+        wide = tilefold.reduce_by_index(on_gpu(indices), gpu.double(), 60, out=out)
+        assert wide is out and same_bits(on_host(out), tilefold.reduce_by_index(indices, host.astype("f8"), 60))
+    found = tilefold.reduce_by_index(on_gpu(indices), on_gpu(host))
+    assert same_bits(on_host(found), tilefold.reduce_by_index(indices, host))
+    assert same_bits(on_host(tilefold.bincount(on_gpu(indices), minlength=70)), tilefold.bincount(indices, None, 70))
+    weights = items("f4", (1000,))
+    assert same_bits(on_host(tilefold.bincount(on_gpu(indices), on_gpu(weights))), tilefold.bincount(indices, weights))
+
+
+def test_indices_out_of_range():
+    x, indices = torch.ones(3, device="cuda"), torch.tensor([0, 5, -1], device="cuda")
+    with pytest.raises(tilefold.ArgumentError, match="item 1 has the index 5, but there are 5 results"):
+        tilefold.reduce_by_index(indices, x, 5)
+    with pytest.raises(tilefold.ArgumentError, match="item 2 has the index -1"):
+        tilefold.bincount(indices)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        got = tilefold.reduce_by_index(indices, x, 5, mode="drop")
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert same_bits(on_host(got), np.float32([1, -0.0, -0.0, -0.0, -0.0]))
+    with pytest.raises(tilefold.UnsupportedError, match="indices is float32, and must be integers"):
+        tilefold.reduce_by_index(x, x, 5)
+    with pytest.raises(tilefold.ArgumentError, match=r"indices are 3, and values have the shape \(2,\)"):
+        tilefold.reduce_by_index(indices, x[:2], 5)
+    with pytest.raises(tilefold.ArgumentError, match="indices is a ndarray"):
+        tilefold.reduce_by_index(np.arange(3), x, 5)
+
+
 def test_empty():
     assert on_host(tilefold.sum(torch.empty(0, device="cuda"))).tobytes() == np.float32(-0.0).tobytes()
     assert tuple(tilefold.sum(torch.empty(0, 3, device="cuda"), 1).shape) == (0,)
@@ -456,6 +497,9 @@ def test_cupy():
     found = tilefold.reduce_by_key(cupy.arange(30) // 4, gpu[:, 0])
     assert same_bits(found[1].get(), tilefold.reduce_by_key(np.arange(30) // 4, host[:, 0])[1])
     assert same_bits(tilefold.segment_reduce(gpu[0], [0, 5, 40]).get(), tilefold.segment_reduce(host[0], [0, 5, 40]))
+    assert same_bits(tilefold.reduce_by_index(cupy.arange(30) % 4, gpu).get(),
+                     tilefold.reduce_by_index(np.arange(30) % 4, host))
+    assert same_bits(tilefold.bincount(cupy.arange(30) % 4, gpu[:, 0]).get(), tilefold.bincount(np.arange(30) % 4, host[:, 0]))
     with pytest.raises(tilefold.ArgumentError, match="y is a Tensor"):
         tilefold.vdot(gpu, torch.ones(3, device="cuda"))
 

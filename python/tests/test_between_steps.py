@@ -48,6 +48,7 @@ CALLS = {
     "where": lambda: tilefold.mean(X, where=X > 0),
     "segments": lambda: tilefold.segment_reduce(X, [0, 10, 10, 1000]),
     "keys": lambda: np.stack(tilefold.reduce_by_key(KEYS, X)), "batched": lambda: tilefold.batched([X, X[:9]]),
+    "indices": lambda: tilefold.reduce_by_index(KEYS, X), "bins": lambda: tilefold.bincount(KEYS, X),
     "piece": lambda: tilefold.piece(X[:500]).merge(tilefold.piece(X[500:], 500)).value(),
     "accumulator": lambda: tilefold.exact_accumulator("f4").add(X).value(),
 }
@@ -194,6 +195,9 @@ OF_CHANGING = {
        for name in ("prod", "min", "max", "var", "std", "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp",
                     "exact_sum", "exact_mean", "compensated_sum")},
     "norm": lambda x: tilefold.norm(x, 2, 0),
+    "reduce_by_index": lambda x: tilefold.reduce_by_index(np.arange(len(x)) % 7, x, 7),
+    "indices": lambda x: tilefold.reduce_by_index(x, np.ones(1000), 97, mode="drop"),
+    "bincount": lambda x: tilefold.bincount(np.arange(1000) % 7, x),
 }
 #: What has no array, or gets it from a function that is here.
 OF_NO_ARRAY = {"CheckedSum", "Stats", "Piece", "ExactAccumulator", "set_num_threads", "get_num_threads",

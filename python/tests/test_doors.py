@@ -380,6 +380,14 @@ def test_jax_counts_runs_when_they_are_there(jax):
         assert same_bits(one.array, expected)
 
 
+def test_jax_items_by_index_are_there(jax):
+    indices, x = np.arange(100, dtype="i4") % 7, items("f4", (100, 3))
+    for op in ("sum", "argmax"):
+        got = tilefold.reduce_by_index(JaxArray(indices), JaxArray(x), op=op)
+        assert got.is_done and same_bits(got.array, tilefold.reduce_by_index(indices, x, op=op))
+    assert same_bits(tilefold.bincount(JaxArray(indices)).array, tilefold.bincount(indices))
+
+
 def test_jax_arrays_of_several_devices_or_in_tiles_are_refused(jax):
     x = items("f4", (6, 5))
     with pytest.raises(tilefold.UnsupportedError, match=r"lies on 4 devices.*jax\.device_put"):

@@ -57,6 +57,8 @@ CALLS = {
     "fuse": lambda x: tilefold.fuse("mean", "var", "std", "min", "max")(x, 0),
     "segments": lambda x: tilefold.segment_reduce(x.ravel(), [0, 5, 420], "mean"),
     "keys": lambda x: tilefold.reduce_by_key(np.arange(420) // 50, x.ravel(), "mean")[1],
+    "by index": lambda x: tilefold.reduce_by_index(np.arange(420) % 50, x.ravel(), 60, "mean"),
+    "bincount": lambda x: tilefold.bincount(np.arange(420) % 50, x.ravel()),
     "batched": lambda x: tilefold.batched([x, x[:2]], "mean"), "piece": lambda x: tilefold.piece(x, 0, "mean").value(),
     "accumulator": lambda x: tilefold.exact_accumulator(x.dtype).add(x).value(),
     "sum as f4": lambda x: tilefold.sum(x, dtype="f4"), "sum as f8": lambda x: tilefold.sum(x, 0, dtype="f8"),

@@ -95,7 +95,8 @@ before = set(sys.modules)
 for call in (tilefold.sum, tilefold.stats, tilefold.argmax, tilefold.fuse("mean", "max"), tilefold.piece,
              tilefold.exact_accumulator("f8").add, lambda x: tilefold.sum(x, 0), lambda x: tilefold.sum(x, dtype="f4"),
              lambda x: tilefold.batched([x[0]]), lambda x: tilefold.segment_reduce(x[0], [0, 3, 8]),
-             lambda x: tilefold.reduce_by_key(x[0], x[1])):
+             lambda x: tilefold.reduce_by_key(x[0], x[1]), lambda x: tilefold.reduce_by_index([0] * 8, x[1]),
+             lambda x: tilefold.bincount([0] * 8, x[1])):
     call(x)
     assert set(sys.modules) == before, (call, set(sys.modules) - before)
 """

@@ -92,6 +92,9 @@ class Tensor:
     def __sub__(self, other):
         return Tensor(self.array - other.array)
 
+    def __add__(self, number):
+        return Tensor(self.array + number)
+
     def __or__(self, number):
         return Tensor(self.array | number)
 
@@ -245,6 +248,36 @@ def test_what_is_refused_or_lies_otherwise_does_not_go_it(torch):
     assert len(torch.long) == 4
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float16", "bool"])
+def test_items_by_index_have_the_same_bits(torch, dtype):
+    random = np.random.default_rng(12)
+    indices, weights = random.integers(0, 9, 300) ** 2, random.standard_normal(300).astype("f4")
+    for shape in ((300,), (300, 4), (300, 2, 3)):
+        x = (random.standard_normal(shape) * 90).astype(dtype)
+        for op in ("sum", "max", "mean", "argmin", "summary"):
+            expected = tilefold.reduce_by_index(indices, x, 90, op)
+            same(tilefold.reduce_by_index(Tensor(indices.astype("u1")), Tensor(x), 90, op), expected)
+            same(tilefold.reduce_by_index(Tensor(np.repeat(indices, 2)[::2]), Tensor(x), 90, op, mode="drop"), expected)
+        same(tilefold.reduce_by_index(Tensor(indices), Tensor(x)), tilefold.reduce_by_index(indices, x))
+        out = Tensor(np.zeros((70,) + shape[1:], expected.dtype))
+        assert tilefold.reduce_by_index(Tensor(indices), Tensor(x), 70, "mean", out=Tensor(np.zeros(
+            (70,) + shape[1:], tilefold.mean(x).dtype))).shape == out.shape
+    same(tilefold.bincount(Tensor(indices), minlength=80), tilefold.bincount(indices, minlength=80))
+    same(tilefold.bincount(Tensor(indices), Tensor(weights)), tilefold.bincount(indices, weights))
+    same(tilefold.bincount(Tensor(indices[:0])), np.zeros(0, "i8"))
+    for call, text in [
+            (lambda: tilefold.reduce_by_index(Tensor(indices), Tensor(x), 5), "has the index [0-9]+, but there are 5 results"),
+            (lambda: tilefold.reduce_by_index(Tensor(indices - 1), Tensor(x)), "has the index -1, but"),
+            (lambda: tilefold.reduce_by_index(Tensor(weights), Tensor(x), 5), "indices is float32, and must be integers"),
+            (lambda: tilefold.reduce_by_index(Tensor(indices), Tensor(x[1:]), 5), r"values have the shape \(299, 2, 3\)"),
+            (lambda: tilefold.reduce_by_index(indices, Tensor(x), 5), "indices is a ndarray"),
+            (lambda: tilefold.reduce_by_index(Tensor(np.array([2**63 - 1])), Tensor(x[:1])), "num_results is 9223372036854775808"),
+            (lambda: tilefold.bincount(Tensor(indices), Tensor(weights[1:])), r"and weights \(299,\)"),
+            (lambda: tilefold.bincount(Tensor(weights)), "x is float32")]:
+        with pytest.raises(tilefold.TilefoldError, match=text):
+            call()
+
+
 def test_errors_come_through(torch):
     nothing = Tensor(np.zeros(0, "f4"))
     tilefold.sum(nothing)
@@ -300,6 +333,7 @@ OF_CHANGING = {
     "last axis": lambda x: tilefold.mean(x, -1), "minmax": lambda x: tilefold.minmax(x, keepdims=True),
     "vdot": lambda x: tilefold.vdot(x, type(x)(LAYOUTS[2])), "segments": lambda x: tilefold.segment_reduce(x, [0, 10, 10, 900]),
     "keys": lambda x: tilefold.reduce_by_key(x, x)[1], "batched": lambda x: tilefold.batched([x, x])[:1],
+    "by index": lambda x: tilefold.reduce_by_index(type(x)(np.arange(1000) % 7), x, 7),
     "piece": lambda x: tilefold.piece(x).value(), "accumulator": lambda x: tilefold.exact_accumulator("f4").add(x).value(),
 }
 

@@ -154,6 +154,13 @@ tf.batched([f4, f4], "max")                     NDArray[Any]
 tf.reduce_by_key(keys, row)                     Tuple[NDArray[np.int16], NDArray[Any]]
 tf.reduce_by_key(keys.tolist(), row)            Tuple[NDArray[Any], NDArray[Any]]
 tf.reduce_by_key(keys, row, out=(keys, of_keys)) Tuple[NDArray[np.int16], NDArray[np.float32]]
+tf.reduce_by_index(o8, o4)                      NDArray[Any]
+tf.reduce_by_index([0, 1], [[2.0], [3.0]], 4, "max", mode="drop") NDArray[Any]
+tf.reduce_by_index(o8, o4, 4, out=o4)           NDArray[np.float32]
+tf.bincount(o8)                                 NDArray[np.int64]
+tf.bincount([0, 2], minlength=7)                NDArray[np.int64]
+tf.bincount(o8, o4)                             NDArray[np.float64]
+tf.bincount(o8, array)                          NDArray[Any]
 tf.piece(f4)                                    tf.Piece
 tf.piece(f4).value()                            Any
 tf.exact_accumulator("f4")                      tf.ExactAccumulator
@@ -176,6 +183,10 @@ tf.segment_reduce(tensor, [0, 4])               Tensor
 tf.segment_reduce(tensor, tensor, out=tensor)   Tensor
 tf.batched([tensor, tensor])                    Tensor
 tf.reduce_by_key(jax, tensor)                   Tuple[JaxArray, Tensor]
+tf.reduce_by_index(tensor, tensor, 3)           Tensor
+tf.reduce_by_index(jax, jax, op="max")          JaxArray
+tf.bincount(tensor)                             Tensor
+tf.bincount(tensor, tensor)                     Tensor
 tf.vdot(tensor, tensor)                         Tensor
 tf.stats(tensor).count                          int
 tf.stats(tensor).mean                           Tensor
@@ -191,6 +202,8 @@ tf.max(f4, dtype=np.float64)
 tf.mean(f4, out=3)
 tf.norm(f4, "l1")
 tf.reduce(f4)
+tf.reduce_by_index(o8, o4, "max")
+tf.bincount(o8, None, None)
 """
 
 

@@ -18,15 +18,18 @@ help(tilefold.reduce) says what is common to all: shapes, dtypes, order, empty i
 #   _gpu            every verb for arrays of a GPU
 #   _reductions     reduce, and the functions of axes
 #   _segments       segment_reduce, batched, reduce_by_key
+#   _indices        reduce_by_index, bincount
 #   _fuse           fuse
 #   _pieces         pieces and accumulators
 #   _torch_operators  how functions become operators of torch
+#   _torch_indices  index_add, scatter_add and scatter_reduce of tensors
 #   _torch_distributed  all_reduce and reduce_scatter over the ranks of torch.distributed
 #   torch           tilefold.torch: operators with gradients
 import typing as _typing
 
 from ._errors import ArgumentError, EmptyError, FormatError, TilefoldError, UnsupportedError
 from ._fuse import fuse
+from ._indices import bincount, reduce_by_index
 from ._library import version as __version__
 from ._pieces import ExactAccumulator, Piece, exact_accumulator, piece
 from ._reductions import (CheckedSum, Stats, all, any, argmax, argmin, checked_sum, compensated_sum, count_nonzero,
@@ -39,7 +42,7 @@ __all__ = [
     "reduce", "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all",
     "count_nonzero", "logsumexp", "norm", "exact_sum", "exact_mean", "checked_sum", "CheckedSum", "compensated_sum",
     "stats", "Stats", "fuse", "vdot",
-    "segment_reduce", "reduce_by_key", "batched", "piece", "Piece", "exact_accumulator", "ExactAccumulator",
+    "segment_reduce", "reduce_by_key", "reduce_by_index", "bincount", "batched", "piece", "Piece", "exact_accumulator", "ExactAccumulator",
     "set_num_threads", "get_num_threads", "release_memory", "TilefoldError", "ArgumentError", "EmptyError",
     "FormatError", "UnsupportedError", "__version__",
 ]

@@ -145,6 +145,13 @@ def converted(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[A
     return result
 
 
+def possible_number(number: int, name: str) -> int:
+    """A number of results, which 64 bits hold."""
+    if not 0 <= number < 2 ** 63:
+        raise invalid(f"{name} is {number}")
+    return number
+
+
 def require_no_stream(stream: Any) -> None:
     if stream is not None:
         raise invalid("stream is for arrays of a GPU, and this one is on the host")

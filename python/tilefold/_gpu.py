@@ -15,9 +15,9 @@ from typing import Any, Callable, ContextManager, Dict, List, Optional, Sequence
 import numpy as np
 
 from . import _library
-from ._arrays import require_no_stream, shapes_of
+from ._arrays import possible_number, require_no_stream, shapes_of
 from ._dtypes import BOOL, FLOAT64, Code, folded_as, is_float, is_integer, name_of, of_name
-from ._errors import invalid
+from ._errors import invalid, unsupported
 from ._gpu_libraries import GpuLibrary, Items, Torch
 from ._operations import ROUNDED, Plan, plan_of as operation_of
 from ._out import require_room, require_two
@@ -315,6 +315,70 @@ def _reduce_by_key(library: GpuLibrary, keys: Any, values: Any, op: str, out: An
         require_room(min(one.shape[0] for one in out), count)
         return (given(library, keys_out[:count], out[0][:count]), given(library, results[:count], out[1][:count]))
     return library.done(keys_out)[:count], library.done(results)[:count]
+
+
+@in_stream
+def reduce_by_index(library: GpuLibrary, values: Any, indices: Any, num_results: Optional[int], op: str, checked: bool,
+                    out: Any = None) -> Any:
+    """`library` is that of the values."""
+    values, items = row_of(library, values)
+    indices, of_indices = _row_with(library, items, indices, "indices")
+    shape = tuple(items.shape)
+    if _require_row(of_indices, "indices") != (shape[0] if shape else -1):
+        raise invalid(f"indices are {of_indices.shape[0]}, and values have the shape {shape}; there must be an index for "
+                      "each row")
+    plan = plan_of(op, items.code)
+    many = _results_of(library, indices, of_indices) if num_results is None else num_results
+    shape = (many,) + shape[1:]
+    if out is not None:
+        check_out(library, out, items, plan.given, shape + plan.tail)
+    results = _by_index(library, values, items, of_indices, plan, shape, checked)
+    return given(library, as_given(library, results, plan), out)
+
+
+def _results_of(library: GpuLibrary, indices: Any, of_indices: Items) -> int:
+    """One more than the greatest of a row of integers. Waits for it."""
+    _require_integers(of_indices, "indices")
+    if of_indices.shape[0] == 0:
+        return 0
+    greatest = library.number(_fold(library, indices, "max", None, False, None))
+    return possible_number(max(greatest + 1, 0), "num_results")
+
+
+def _require_integers(items: Items, name: str) -> None:
+    if items.code[0] not in (0, 1):
+        raise unsupported(f"{name} is {name_of(items.code)}, and must be integers")
+
+
+def _by_index(library: GpuLibrary, values: Any, items: Items, of_indices: Items, plan: Plan, shape: Tuple[int, ...],
+              checked: bool) -> Any:
+    _require_integers(of_indices, "indices")
+    results = library.empty(values, shape + plan.tail, plan.result)
+    _library.call("tilefold_reduce_by_index", executor_of(items.device, items.stream), plan.name, of_indices.address,
+                  _library.Dtype(*of_indices.code, 1), items.address, plan.items, items.shape[0], math.prod(shape[1:]),
+                  shape[0], checked, library.address(results))
+    return results
+
+
+@in_stream
+def bincount(library: GpuLibrary, x: Any, weights: Any, minlength: int) -> Any:
+    x, items = row_of(library, x)
+    n = _require_row(items, "x")
+    _require_integers(items, "x")
+    shape = (max(_results_of(library, x, items), minlength),)
+    if weights is None:  # the counts of summaries, whatever the items are
+        plan = plan_of("summary", items.code)
+        summaries = library.done(_by_index(library, x, items, items, plan, shape, True))
+        return library.done(library.cast(summaries[:, 0], (0, 64)))
+    weights, of_weights = _row_with(library, items, weights, "weights")
+    if tuple(of_weights.shape) != (n,):
+        raise invalid(f"x has the shape {(n,)}, and weights {tuple(of_weights.shape)}; they must be rows of one length")
+    if not (is_float(of_weights.code) or is_integer(of_weights.code)):
+        raise unsupported(f"weights are {name_of(of_weights.code)}, and must be real numbers")
+    if of_weights.code != FLOAT64:
+        weights, of_weights = row_of(library, library.cast(weights, FLOAT64))
+    sums = library.done(_by_index(library, weights, of_weights, items, plan_of("sum", FLOAT64), shape, True))
+    return library.done(library.canonical(sums + 0.0))  # as NumPy, which adds to 0.0
 
 
 @in_stream

@@ -58,6 +58,8 @@ _signatures: dict[str, list[Any]] = {
     "tilefold_log_softmax": [_pointer, _pointer, Dtype, _int64, _int64, _pointer, Dtype],
     "tilefold_reduce_by_key": [_pointer, ctypes.c_char_p, _pointer, Dtype, _pointer, Dtype, _int64, _pointer,
                                _pointer, ctypes.POINTER(_int64)],
+    "tilefold_reduce_by_index": [_pointer, ctypes.c_char_p, _pointer, Dtype, _pointer, Dtype, _int64, _int64, _int64,
+                                 _int32, _pointer],
     "tilefold_axis_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int32, _pointer, _pointer, _int32,
                              _pointer, _pointer, _pointer],
     "tilefold_axis_reduce_as": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int32, _pointer, _pointer, _int32,

@@ -440,6 +440,31 @@ if TYPE_CHECKING:
         def __call__(self, keys: Host, values: Host, op: str = ..., *, out: None = ...,
                      stream: object = ...) -> Tuple[Array, Array]: ...
 
+    class ReduceByIndex(Protocol):
+        @overload
+        def __call__(self, indices: Items, values: Items, num_results: Optional[int] = ..., op: str = ..., *,
+                     mode: str = ..., out: Out, stream: object = ...) -> Out: ...
+        @overload
+        def __call__(self, indices: Items, values: Gpu, num_results: Optional[int] = ..., op: str = ..., *,
+                     mode: str = ..., out: None = ..., stream: object = ...) -> Gpu: ...
+        @overload
+        def __call__(self, indices: Host, values: Host, num_results: Optional[int] = ..., op: str = ..., *,
+                     mode: str = ..., out: None = ..., stream: object = ...) -> Array: ...
+
+    class Bincount(Protocol):
+        @overload
+        def __call__(self, x: Gpu, weights: Optional[Items] = ..., minlength: int = ..., *,
+                     stream: object = ...) -> Gpu: ...
+        @overload
+        def __call__(self, x: Host, weights: None = ..., minlength: int = ..., *,
+                     stream: object = ...) -> NDArray[np.int64]: ...
+        @overload
+        def __call__(self, x: Host, weights: Host, minlength: int = ..., *,
+                     stream: object = ...) -> NDArray[np.float64]: ...
+        @overload
+        def __call__(self, x: Host, weights: Optional[Host], minlength: int = ..., *,
+                     stream: object = ...) -> Array: ...
+
     class Dot(Protocol):
         @overload
         def __call__(self, x: Gpu, y: Items, *, stream: object = ...) -> Gpu: ...
@@ -517,6 +542,8 @@ of_reduce: Callable[[Reduce], Reduce] = _unchanged
 of_segments: Callable[[SegmentReduce], SegmentReduce] = _unchanged
 of_batched: Callable[[Batched], Batched] = _unchanged
 of_keys: Callable[[ReduceByKey], ReduceByKey] = _unchanged
+of_indices: Callable[[ReduceByIndex], ReduceByIndex] = _unchanged
+of_bins: Callable[[Bincount], Bincount] = _unchanged
 of_dot: Callable[[Dot], Dot] = _unchanged
 of_checked_sum: Callable[[CheckedSums], CheckedSums] = _unchanged
 of_stats: Callable[[Statistics], Statistics] = _unchanged

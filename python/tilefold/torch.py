@@ -13,6 +13,9 @@ Results are of the tensor's dtype (a reduction computes in float32 or float64 an
 and norm have the same bits on CPU and GPU; what has an exponential, a root or a product in it has torch's own of that
 device. Backward of a backward is there for sum and mean alone, and else refused.
 
+index_add, scatter_add, scatter_reduce and reduce_by_index have torch's arguments and shapes; their sums and
+means have the same bits on CPU and GPU, and backward of a backward (help(tilefold.torch.index_add)).
+
 Shapes: reductions (sum, mean, var_mean, logsumexp, norm) have x's shape without `dim` (a number, several, or None for
 all), or with the extent 1 there (keepdim); log_softmax, softmax and rms_norm have x's. All are contiguous and new.
 Order: the items of a result are taken in row-major order of the dims, and joined as neighbours,
@@ -30,13 +33,15 @@ import torch
 from torch import Tensor
 
 from . import _errors, _gpu
+from ._torch_indices import index_add, reduce_by_index, scatter_add, scatter_reduce
 from ._torch_operators import (differentiable as _differentiable, new as _new, on_gpu as _on_gpu, on_host as _on_host,
                                op as _op)
 
 if torch.distributed.is_available():
     from ._torch_distributed import all_reduce, all_reduce_, reduce_scatter, reduce_scatter_tensor
 
-__all__ = ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "rms_norm", "norm", "batch_invariant"]
+__all__ = ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "rms_norm", "norm", "batch_invariant",
+           "index_add", "scatter_add", "scatter_reduce", "reduce_by_index"]
 if torch.distributed.is_available():
     __all__ += ["all_reduce", "all_reduce_", "reduce_scatter", "reduce_scatter_tensor"]
 

@@ -13,6 +13,7 @@
 #include <tilefold/detail/verbs/axis_plan.hpp>
 #include <tilefold/error.hpp>
 
+#include "by_index.hpp"
 #include "executor.hpp"
 #include "log_softmax.hpp"
 #include "reader.hpp"
@@ -477,6 +478,61 @@ tilefold_status tilefold_reduce_by_key(tilefold_executor* executor, const char* 
     read.array(results, found.result, n, "results");
     exec.by_key(which, keys, of_keys, n, keys_out, plain_job(items, type, n > 0, 1, {}, results),
                 num_runs);
+  });
+}
+
+tilefold_status tilefold_reduce_by_index(tilefold_executor* executor, const char* op,
+                                         const void* indices, tilefold_dtype indices_dtype,
+                                         const void* items, tilefold_dtype dtype, int64_t n,
+                                         int64_t columns, int64_t num_results, int32_t checked,
+                                         void* results) {
+  return guarded([&] {
+    const reader read("tilefold_reduce_by_index");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::op which = read.operation(op);
+    const capi::dtype type = read.type(dtype, "dtype");
+    const auto& found = read.kernel_of(which, type);
+    const capi::dtype of_indices = read.type(indices_dtype, "indices_dtype");
+    if (indices_dtype.code != TILEFOLD_INT && indices_dtype.code != TILEFOLD_UINT) {
+      read.fail(TILEFOLD_UNSUPPORTED,
+                "indices are " + std::string(name_of(of_indices)) + ", and must be integers");
+    }
+    read.count(n, "n");
+    read.count(columns, "columns");
+    read.count(num_results, "num_results");
+    const std::int64_t num_items = items_of_equal(read, n, columns, "rows");
+    const std::int64_t segments = items_of_equal(read, num_results, columns, "results");
+    read.array(indices, of_indices, n, "indices");
+    read.array(items, type, num_items, "items");
+    read.require_bytes(segments, capi::dtype::complex128, "results");
+    read.array(results, found.result, segments, "results");
+    exec.by_index({which,
+                   {indices, of_indices},
+                   n,
+                   columns,
+                   num_results,
+                   checked != 0,
+                   plain_job(items, type, num_items > 0, segments, {}, results)});
+  });
+}
+
+tilefold_status tilefold_reduce_by_index_workspace(tilefold_executor* executor, const char* op,
+                                                   tilefold_dtype dtype, int64_t n, int64_t columns,
+                                                   int64_t num_results, int64_t* bytes) {
+  return guarded([&] {
+    const reader read("tilefold_reduce_by_index_workspace");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::op which = read.operation(op);
+    const capi::dtype type = read.type(dtype, "dtype");
+    read.kernel_of(which, type);
+    read.count(n, "n");
+    read.count(columns, "columns");
+    read.count(num_results, "num_results");
+    read.require_bytes(items_of_equal(read, n, columns, "rows"), capi::dtype::complex128, "items");
+    read.require_bytes(items_of_equal(read, num_results, columns, "results"),
+                       capi::dtype::complex128, "results");
+    read.require(bytes, "bytes", true);
+    *bytes = exec.by_index_workspace(which, type, n, columns, num_results);
   });
 }
 

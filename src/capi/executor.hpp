@@ -11,7 +11,8 @@
 
 namespace tilefold::capi {
 struct rows_call;
-}
+struct by_index_call;
+}  // namespace tilefold::capi
 
 struct tilefold_executor {
   tilefold_executor() = default;
@@ -31,6 +32,10 @@ struct tilefold_executor {
   /// n >= 0; of no items only `num_runs` is used. `call` has the items and where results go.
   virtual void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
                       const job& call, std::int64_t* num_runs) = 0;
+  virtual void by_index(const tilefold::capi::by_index_call& call) = 0;
+  /// What by_index() needs of `rows` rows, as tilefold_reduce_by_index_workspace() answers.
+  virtual std::int64_t by_index_workspace(op which, dtype type, std::int64_t rows,
+                                          std::int64_t columns, std::int64_t num_results) = 0;
   /// Adds n >= 1 items to a piece or an accumulator; they are folded when this returns.
   virtual void append(tilefold_piece& piece, const void* items, std::int64_t n) = 0;
   virtual void add(tilefold_accumulator& sum, const void* items, std::int64_t n) = 0;

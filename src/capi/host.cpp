@@ -10,6 +10,7 @@
 #include <tilefold/detail/core/real_math.hpp>
 #include <tilefold/error.hpp>
 
+#include "by_index.hpp"
 #include "executor.hpp"
 #include "job.hpp"
 #include "log_softmax.hpp"
@@ -126,6 +127,15 @@ class host final : public tilefold_executor {
                   bytes);
     }
     *num_runs = runs_call.segments;
+  }
+
+  void by_index(const by_index_call& call) override {
+    if (call.n > 0) require_here(call.indices.data, "indices");
+    if (call.items.reads_items) require_here(call.items.items, "items");
+    capi::fold_by_index(exec_, call, [&](const job& segments) { fold(call.which, segments); });
+  }
+  std::int64_t by_index_workspace(op, dtype, std::int64_t, std::int64_t, std::int64_t) override {
+    return 0;
   }
 
   void append(tilefold_piece& piece, const void* items, std::int64_t n) override {

@@ -197,7 +197,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
   if constexpr (has_rows<Which, It> && Lengths != lengths::others) {
     if (in_rows) {
       exec.template fold_forest<policy>(
-          detail::make_equal_forest(items, call.segments, call.offsets.step), call.segments,
+          detail::equal_forest{items, call.segments, call.offsets.step}, call.segments,
           bound.reducer, bound.start, empty,
           detail::stepped_output<out_type>{results, call.plan.out.inner_stride()});
       return;
@@ -213,7 +213,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
                                        detail::strided_output<out_type>{results, call.plan.out});
   } else if constexpr (Lengths != lengths::equal) {
     detail::for_each_line(call.plan.out, results, [&](std::int64_t n, const auto& out) {
-      exec.template fold_forest<policy>(detail::make_offsets_forest(items, call.offsets, n), n,
+      exec.template fold_forest<policy>(detail::offsets_forest{items, call.offsets, n}, n,
                                         bound.reducer, bound.start, empty, out);
     });
   }
@@ -247,7 +247,7 @@ bool fold_long_rows(Exec& exec, const job& call, const Reducer& reducer) {
   bool launched = false;
   exec.in_context([&](const auto& gpu, cudaStream_t stream, const auto& workspace_for) {
     launched = detail::cuda::launch_any_order_rows<detail::cuda::this_build>(
-        detail::cuda::job_of(detail::make_equal_forest(items, call.segments, length), bound.reducer,
+        detail::cuda::job_of(detail::equal_forest{items, call.segments, length}, bound.reducer,
                              bound.start, bound.empty("reduce"), out, gpu, stream),
         workspace_for);
   });

@@ -746,6 +746,127 @@ TEST_F(CInterfaceOnGpu, RunsHaveTheHostsBits) {
   EXPECT_NE(std::string(tilefold_last_error()).find("l2 of float32"), std::string::npos);
 }
 
+// Indices of few and many items, of none, and out of range.
+template <class Index>
+bytes indices_of(std::int64_t n, std::uint64_t bins) {
+  bytes indices(static_cast<std::size_t>(n) * sizeof(Index));
+  std::uint64_t state = 1;
+  for (std::int64_t j = 0; j < n; ++j) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const std::uint64_t most = state % 3 == 0 ? bins + 3 : bins / 7 + 1;
+    const auto index = static_cast<Index>((state >> 33) % most - 1);
+    std::memcpy(indices.data() + static_cast<std::size_t>(j) * sizeof index, &index, sizeof index);
+  }
+  return indices;
+}
+
+TEST_F(CInterfaceOnGpu, ItemsByIndexHaveTheHostsBits) {
+  const std::int64_t n = 30000;
+  const std::int64_t results = 900;
+  const bytes indices = indices_of<std::int32_t>(n, 900);
+  const gpu_bytes indices_on_gpu(indices);
+  for_each_op([&](const char* op, tilefold_dtype type, std::size_t size) {
+    for (const std::int64_t columns : {1, 3}) {
+      const bytes items = items_of(type, n * columns);
+      const gpu_bytes on_gpu(items);
+      bytes expected(size * static_cast<std::size_t>(results * columns));
+      const gpu_bytes got(expected.size());
+      must(tilefold_reduce_by_index(host_, op, indices.data(), int32_code, items.data(), type, n,
+                                    columns, results, 0, expected.data()));
+      must(tilefold_reduce_by_index(gpu_, op, indices_on_gpu.data(), int32_code, on_gpu.data(),
+                                    type, n, columns, results, 0, got.data()));
+      must(tilefold_synchronize(gpu_));
+      EXPECT_EQ(got.to_host(), expected)
+          << op << " of " << name_of(type) << ", " << columns << " columns";
+    }
+  });
+  const auto of_indices = [&](const bytes& of, tilefold_dtype type) {
+    const bytes items = items_of(float32_code, n);
+    const gpu_bytes on_gpu(items), of_on_gpu(of);
+    for (const std::int64_t bins : {1, 30, 100000}) {
+      bytes expected(4 * static_cast<std::size_t>(bins));
+      const gpu_bytes got(expected.size());
+      must(tilefold_reduce_by_index(host_, "sum", of.data(), type, items.data(), float32_code, n, 1,
+                                    bins, 0, expected.data()));
+      must(tilefold_reduce_by_index(gpu_, "sum", of_on_gpu.data(), type, on_gpu.data(),
+                                    float32_code, n, 1, bins, 0, got.data()));
+      must(tilefold_synchronize(gpu_));
+      EXPECT_EQ(got.to_host(), expected) << "indices of " << name_of(type) << ", " << bins;
+    }
+  };
+  of_indices(indices_of<std::int8_t>(n, 100), types[0]);
+  of_indices(indices_of<std::int16_t>(n, 30000), types[1]);
+  of_indices(indices_of<std::int64_t>(n, 90000), types[3]);
+  of_indices(indices_of<std::uint8_t>(n, 200), types[4]);
+  of_indices(indices_of<std::uint16_t>(n, 60000), types[5]);
+  of_indices(indices_of<std::uint32_t>(n, 90000), types[6]);
+  of_indices(indices_of<std::uint64_t>(n, 90000), types[7]);
+}
+
+TEST_F(CInterfaceOnGpu, ItemsByIndexAreCheckedWhereThatIsAsked) {
+  const std::int64_t indices[] = {0, 2, -3};
+  bytes content(sizeof indices);
+  std::memcpy(content.data(), indices, sizeof indices);
+  const gpu_bytes indices_on_gpu(content), items(items_of(float32_code, 3)), out(3 * 4);
+  const auto call = [&](std::int64_t n, std::int64_t results, std::int32_t checked) {
+    return tilefold_reduce_by_index(gpu_, "sum", indices_on_gpu.data(), int64_code, items.data(),
+                                    float32_code, n, 1, results, checked, out.data());
+  };
+  out.clear();
+  const bytes before = out.to_host();
+  EXPECT_EQ(call(3, 3, 1), TILEFOLD_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tilefold_last_error())
+                .find("tilefold_reduce_by_index: item 2 has the index -3, but there are 3 results"),
+            std::string::npos)
+      << tilefold_last_error();
+  must(tilefold_synchronize(gpu_));
+  EXPECT_EQ(out.to_host(), before);
+  must(call(3, 3, 0));
+  must(call(2, 3, 1));
+  must(call(0, 3, 1));
+  must(tilefold_synchronize(gpu_));
+  const std::vector<float> nothing(3, -0.0f);
+  const bytes found = out.to_host();
+  EXPECT_EQ(std::memcmp(found.data(), nothing.data(), 12), 0);
+}
+
+TEST_F(CInterfaceOnGpu, ItemsByIndexCanBeCaptured) {
+  const std::int64_t n = 50000;
+  const std::int64_t results = 300;
+  const std::int64_t columns = 2;
+  const bytes indices = indices_of<std::int32_t>(n, 300), items = items_of(float32_code, 2 * n);
+  const gpu_bytes indices_on_gpu(indices), on_gpu(items), got(8 * 600);
+  bytes expected(8 * 600);
+  must(tilefold_reduce_by_index(host_, "arg_max", indices.data(), int32_code, items.data(),
+                                float32_code, n, columns, results, 0, expected.data()));
+  const auto call = [&](tilefold_executor* exec, std::int32_t checked) {
+    return tilefold_reduce_by_index(exec, "arg_max", indices_on_gpu.data(), int32_code,
+                                    on_gpu.data(), float32_code, n, columns, results, checked,
+                                    got.data());
+  };
+  must(call(gpu_, 0));  // loads kernels
+  must(tilefold_synchronize(gpu_));
+  for (const make_executor make : {&tilefold_cuda_executor, &tilefold_stream_executor}) {
+    const owned_executor exec = executor_of(stream_, make);
+    std::int64_t workspace = 0;
+    must(tilefold_reduce_by_index_workspace(exec.get(), "arg_max", float32_code, n, columns,
+                                            results, &workspace));
+    EXPECT_GT(workspace, n * 16);
+    if (make == &tilefold_cuda_executor) must(tilefold_reserve(exec.get(), workspace));
+    must(tilefold_synchronize(exec.get()));
+    captured_graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+      EXPECT_EQ(call(exec.get(), 1), TILEFOLD_CAPTURE) << tilefold_last_error();
+      EXPECT_EQ(call(exec.get(), 0), TILEFOLD_OK) << tilefold_last_error();
+    });
+    for (int round = 0; round < 2; ++round) {
+      got.clear();
+      graph.launch();
+      must(cudaStreamSynchronize(stream_));
+      EXPECT_EQ(got.to_host(), expected);
+    }
+  }
+}
+
 TEST_F(CInterfaceOnGpu, StatisticsAndDotHaveTheHostsBits) {
   const std::int64_t n = 300007;
   for (const tilefold_dtype type : types) {
@@ -1296,6 +1417,9 @@ TEST_F(CInterfaceOnGpu, ResultsInHostMemoryAreRefusedByNameAndAddress) {
                                     float32_code, 1000, keys_out, results,
                                     static_cast<std::int64_t*>(num_runs));
     };
+    expect_unreachable(tilefold_reduce_by_index(gpu, "sum", on_gpu.data(), int32_code,
+                                                on_gpu.data(), float32_code, 1000, 1, 8, 0, out),
+                       "results", out);
     expect_unreachable(by_key(out, some.data(), runs.data()), "keys_out", out);
     expect_unreachable(by_key(some.data(), out, runs.data()), "results", out);
     expect_unreachable(by_key(some.data(), some.data(), out), "num_runs", out);
@@ -1352,6 +1476,12 @@ TEST_F(CInterfaceOnGpu, WhatIsReadInHostMemoryIsRefusedByNameAndAddress) {
                                     out.data(), out.data(),
                                     static_cast<std::int64_t*>(runs.data()));
     };
+    const auto by_index = [&](const void* indices, const void* items) {
+      return tilefold_reduce_by_index(gpu, "sum", indices, int32_code, items, float32_code, 1000, 1,
+                                      8, 0, out.data());
+    };
+    expect_unreachable(by_index(in, on_gpu.data()), "indices", in);
+    expect_unreachable(by_index(on_gpu.data(), in), "items", in);
     expect_unreachable(by_key(in, on_gpu.data()), "keys", in);
     expect_unreachable(by_key(on_gpu.data(), in), "items", in);
     must(cudaDeviceSynchronize());

@@ -525,6 +525,129 @@ TEST_F(CInterface, RunsAreOfEqualKeys) {
   EXPECT_EQ(runs, 0);
 }
 
+// Items of each index in the order of their positions, for indices below `results`.
+template <class Index, class T>
+std::vector<std::vector<T>> by_index(const std::vector<Index>& indices, const std::vector<T>& x,
+                                     std::size_t columns, std::size_t column, std::size_t results) {
+  std::vector<std::vector<T>> found(results);
+  for (std::size_t j = 0; j < indices.size(); ++j) {
+    const auto index = static_cast<std::size_t>(indices[j]);  // large, if it is negative
+    if (index < results) found[index].push_back(x[j * columns + column]);
+  }
+  return found;
+}
+
+template <class Index>
+void expect_by_index(tilefold_executor* host, std::int64_t n, std::int64_t results,
+                     std::size_t columns) {
+  SCOPED_TRACE(testing::Message() << n << " rows, " << columns << " columns, " << results);
+  const auto x = items_of<float>(n * static_cast<std::int64_t>(columns));
+  std::vector<Index> indices;
+  std::uint64_t state = 1;
+  for (std::int64_t j = 0; j < n; ++j) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    // Some are left out: the two that follow the last, and of signed types -1.
+    indices.push_back(static_cast<Index>((state >> 33) % static_cast<std::uint64_t>(results + 3)));
+    if (indices.back() == static_cast<Index>(results + 2)) indices.back() = static_cast<Index>(-1);
+  }
+  std::vector<float> sums(static_cast<std::size_t>(results) * columns, 42);
+  must(tilefold_reduce_by_index(host, "sum", indices.data(), code<Index>, x.data(), code<float>, n,
+                                static_cast<std::int64_t>(columns), results, 0, sums.data()));
+  std::vector<std::int64_t> places(sums.size(), 42);
+  must(tilefold_reduce_by_index(host, "arg_max", indices.data(), code<Index>, x.data(), code<float>,
+                                n, static_cast<std::int64_t>(columns), results, 0, places.data()));
+  for (std::size_t column = 0; column < columns; ++column) {
+    const auto expected = by_index(indices, x, columns, column, static_cast<std::size_t>(results));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::size_t at = i * columns + column;
+      if (expected[i].empty()) {
+        EXPECT_TRUE(same_bits(sums[at], -0.0f)) << i;
+        EXPECT_EQ(places[at], -1);
+        continue;
+      }
+      EXPECT_TRUE(same_bits(sums[at], tilefold::reduce(expected[i]))) << i << ", " << column;
+      const auto row = static_cast<std::size_t>(places[at]);
+      ASSERT_LT(row, indices.size());
+      EXPECT_EQ(static_cast<std::size_t>(indices[row]), i);
+      EXPECT_TRUE(same_bits(x[row * columns + column],
+                            *std::max_element(expected[i].begin(), expected[i].end())));
+    }
+  }
+}
+
+TEST_F(CInterface, ItemsByIndex) {
+  for (const std::size_t columns : {std::size_t{1}, std::size_t{3}}) {
+    for (const std::int64_t results : {1, 5, 100}) {
+      expect_by_index<std::int8_t>(host_, 300, results, columns);
+      expect_by_index<std::uint8_t>(host_, 300, results, columns);
+      expect_by_index<std::int16_t>(host_, 300, results, columns);
+      expect_by_index<std::uint16_t>(host_, 300, results, columns);
+      expect_by_index<std::uint64_t>(host_, 1, results, columns);
+    }
+    expect_by_index<std::int32_t>(host_, 100003, 3000, columns);
+    expect_by_index<std::uint32_t>(host_, 100003, 7, columns);
+    expect_by_index<std::int64_t>(host_, 200003, 100000, columns);
+  }
+}
+
+TEST_F(CInterface, ItemsByIndexOfNothing) {
+  float out[2] = {42, 42};
+  const auto by_index_of = [&](std::int64_t n, std::int64_t columns, std::int64_t results) {
+    return tilefold_reduce_by_index(host_, "sum", nullptr, int32_code, nullptr, code<float>, n,
+                                    columns, results, 1, results * columns > 0 ? out : nullptr);
+  };
+  must(by_index_of(0, 1, 0));
+  must(by_index_of(0, 0, 5));
+  must(by_index_of(0, 5, 0));
+  EXPECT_EQ(out[0], 42);
+  must(by_index_of(0, 2, 1));
+  EXPECT_TRUE(same_bits(out[0], -0.0f) && same_bits(out[1], -0.0f));
+  std::int64_t bytes = 42;
+  must(tilefold_reduce_by_index_workspace(host_, "sum", int32_code, 1000, 2, 3, &bytes));
+  EXPECT_EQ(bytes, 0);
+}
+
+TEST_F(CInterface, BadArgumentsOfItemsByIndexAreNamed) {
+  const std::uint64_t large[] = {1, ~std::uint64_t{0}};
+  const std::int16_t indices[] = {0, 2, -3};
+  const float x[] = {1, 2, 4};
+  float out[3] = {42, 42, 42};
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto call = [&](tilefold_dtype type, std::int64_t n, std::int64_t columns,
+                        std::int64_t results, const void* of = nullptr, const char* op = "sum") {
+    return tilefold_reduce_by_index(host_, op, of == nullptr ? indices : of, type, x, code<float>,
+                                    n, columns, results, 1, out);
+  };
+  const tilefold_dtype i16 = code<std::int16_t>;
+  expect_error(call(i16, 3, 1, 3), TILEFOLD_INVALID_ARGUMENT,
+               "tilefold_reduce_by_index: item 2 has the index -3, but there are 3 results");
+  expect_error(call(i16, 3, 1, 2), TILEFOLD_INVALID_ARGUMENT,
+               "item 1 has the index 2, but there are 2 results");
+  expect_error(call(i16, 3, 0, 0), TILEFOLD_INVALID_ARGUMENT, "item 0 has the index 0");
+  expect_error(call(code<std::uint64_t>, 2, 1, 3, large), TILEFOLD_INVALID_ARGUMENT,
+               "item 1 has the index 18446744073709551615, but there are 3 results");
+  expect_error(call(code<float>, 1, 1, 3), TILEFOLD_UNSUPPORTED,
+               "indices are float32, and must be integers");
+  expect_error(call({TILEFOLD_BOOL, 8, 1}, 1, 1, 3), TILEFOLD_UNSUPPORTED, "indices are bool");
+  expect_error(call(i16, -1, 1, 3), TILEFOLD_INVALID_ARGUMENT, "n is -1");
+  expect_error(call(i16, 1, -1, 3), TILEFOLD_INVALID_ARGUMENT, "columns is -1");
+  expect_error(call(i16, 1, 1, -3), TILEFOLD_INVALID_ARGUMENT, "num_results is -3");
+  expect_error(call(i16, 3, most / 2, 3), TILEFOLD_INVALID_ARGUMENT, "more than an array can hold");
+  expect_error(call(i16, 3, 1, most), TILEFOLD_INVALID_ARGUMENT, "more than memory can hold");
+  expect_error(call(i16, 3, 1, 3, reinterpret_cast<const char*>(indices) + 1),
+               TILEFOLD_INVALID_ARGUMENT, "indices is the address");
+  expect_error(call(i16, 3, 1, 3, nullptr, "sort"), TILEFOLD_UNKNOWN_OP, "'sort'");
+  expect_error(
+      tilefold_reduce_by_index(host_, "sum", nullptr, i16, x, code<float>, 1, 1, 3, 0, out),
+      TILEFOLD_NULL_POINTER, "indices is null");
+  expect_error(
+      tilefold_reduce_by_index(host_, "sum", indices, i16, x, code<float>, 1, 1, 3, 0, nullptr),
+      TILEFOLD_NULL_POINTER, "results is null");
+  for (const float one : out) EXPECT_EQ(one, 42) << "nothing is written";
+  must(tilefold_reduce_by_index(host_, "sum", indices, i16, x, code<float>, 3, 1, 3, 0, out));
+  EXPECT_TRUE(same_bits(out[0], 1.0f) && same_bits(out[1], -0.0f) && same_bits(out[2], 2.0f));
+}
+
 TEST_F(CInterface, StatisticsHaveTheBitsOfTheirOwnOperations) {
   const auto check = [&]<class T>(const std::vector<T>& x) {
     tilefold_statistics found{};

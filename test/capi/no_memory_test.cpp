@@ -204,6 +204,23 @@ TEST_P(NoMemory, OfRunsOfKeys) {
   });
 }
 
+TEST_P(NoMemory, OfItemsByIndex) {
+  std::vector<std::int32_t> indices(most);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    indices[i] = static_cast<std::int32_t>(i * 7919 % 5000);
+  }
+  for (const char* op : {"sum", "mean", "arg_max"}) {
+    for (const std::int64_t columns : {1, 2}) {
+      untouched results(5000 * 8 * 2);
+      const int failed = expect_all_or_nothing(results, [&](void* out) {
+        return tilefold_reduce_by_index(exec_, op, indices.data(), i32, items(), f32,
+                                        most / columns, columns, 5000, 1, out);
+      });
+      EXPECT_GT(failed, 4) << op;
+    }
+  }
+}
+
 TEST_P(NoMemory, OfTheOthers) {
   untouched rows(most * 8);
   for (const tilefold_dtype type : {f32, f64}) {

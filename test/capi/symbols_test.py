@@ -38,11 +38,11 @@ OF_TESTS = {"targets_of_machine"}
 
 
 def unknown_locks(names):
-    """Local statics with a lock, but those of kernels for GPUs, which no child of a fork can use."""
+    """Local statics with a lock, but those of kernels for GPUs and of CUB, which no child of a fork can use."""
     found = []
     for name in names:
         of = re.search(r"guard variable for (.*)::[\w\[\]:]+$", name)
-        if of and "cuda" not in name:
+        if of and not re.search("cuda|cub::|3cub", name):
             function = re.sub(r"<.*>", "", of[1].partition("(anonymous namespace)::")[2] or of[1])
             if re.sub(r"\(.*", "", function).rpartition("::")[2] not in MADE_BEFORE_A_FORK | OF_TESTS:
                 found.append(f"{name}: make it without a lock (found_once), or before a fork (src/capi/host.cpp)")

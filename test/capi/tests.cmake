@@ -8,7 +8,8 @@ if(TILEFOLD_HAS_NVCC AND NOT TILEFOLD_C_LIBRARY)
   set(capi ${PROJECT_SOURCE_DIR}/src/capi)
   set_source_files_properties(${capi}/sums.cpp PROPERTIES LANGUAGE CUDA)
   set_source_files_properties(${capi}/cuda/by_key_of.cu PROPERTIES COMPILE_DEFINITIONS TILEFOLD_ITEM_BYTES=4)
-  add_library(capi_cuda_part OBJECT EXCLUDE_FROM_ALL ${capi}/sums.cpp ${capi}/cuda/executor.cu ${capi}/cuda/by_key.cu
+  add_library(capi_cuda_part OBJECT EXCLUDE_FROM_ALL ${capi}/sums.cpp ${capi}/cuda/executor.cu ${capi}/cuda/by_index.cu
+                                                     ${capi}/cuda/by_key.cu
                                                      ${capi}/cuda/by_key_of.cu ${capi}/cuda/exact_blocks.cu
                                                      ${capi}/cuda/extremes_and_bits.cu)
   tilefold_own_target(capi_cuda_part)

@@ -4,7 +4,10 @@
 // decides it stands, no element read that is not the range's, and a workspace that is as it was.
 #include <gtest/gtest.h>
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include <tilefold/count.hpp>
@@ -31,6 +34,38 @@ struct worst_of {
   TILEFOLD_HD int combine(int a, int b) const { return a > b ? a : b; }
   TILEFOLD_HD int project(int worst) const { return worst; }
   TILEFOLD_HD bool settled(int worst) const { return worst == 2; }
+};
+
+/// Ordinary but for one. Only what reads an element is for the GPU.
+struct one_sought_of {
+  using value_type = float;
+  using difference_type = std::ptrdiff_t;
+  using reference = float;
+  using pointer = void;
+  using iterator_category = std::random_access_iterator_tag;
+
+  std::ptrdiff_t sought_at;
+  std::ptrdiff_t at = 0;
+
+  TILEFOLD_HD float operator[](std::ptrdiff_t i) const {
+    return at + i == sought_at ? sought : ordinary;
+  }
+  TILEFOLD_HD float operator*() const { return (*this)[0]; }
+
+  one_sought_of& operator+=(std::ptrdiff_t n) { return at += n, *this; }
+  one_sought_of& operator-=(std::ptrdiff_t n) { return *this += -n; }
+  one_sought_of& operator++() { return *this += 1; }
+  one_sought_of& operator--() { return *this += -1; }
+  one_sought_of operator++(int) { return {sought_at, at++}; }
+  one_sought_of operator--(int) { return {sought_at, at--}; }
+  friend one_sought_of operator+(one_sought_of a, std::ptrdiff_t n) { return a += n; }
+  friend one_sought_of operator+(std::ptrdiff_t n, one_sought_of a) { return a += n; }
+  friend one_sought_of operator-(one_sought_of a, std::ptrdiff_t n) { return a -= n; }
+  friend std::ptrdiff_t operator-(const one_sought_of& a, const one_sought_of& b) {
+    return a.at - b.at;
+  }
+  friend bool operator==(const one_sought_of& a, const one_sought_of& b) { return a.at == b.at; }
+  friend auto operator<=>(const one_sought_of& a, const one_sought_of& b) { return a.at <=> b.at; }
 };
 
 namespace {
@@ -221,6 +256,17 @@ TEST(CudaEarlyExit, ReducersOfTheUsersOwn) {
   EXPECT_EQ(reduce(exec, x.begin(), x.end(), worst_of{}), 1);
   x.put(17, sought);
   EXPECT_EQ(reduce(exec, x.begin(), x.end(), worst_of{}), 2);
+}
+
+// Of the iterators of a range a kernel needs operator[] alone.
+TEST(CudaEarlyExit, IteratorsThatOnlyTheHostAdvances) {
+  cuda_executor exec;
+  const std::ptrdiff_t n = 5'000'000;
+  for (const std::ptrdiff_t at : {std::ptrdiff_t{0}, n - 1, n}) {
+    const one_sought_of first{at};
+    EXPECT_EQ(any_of(exec, first, first + n, is_sought{}), at < n) << at;
+    EXPECT_EQ(count_if(exec, first, first + n, is_sought{}), at < n ? 1 : 0) << at;
+  }
 }
 
 }  // namespace

@@ -311,5 +311,30 @@ TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
   }
 }
 
+// As any_order_launch shares long rows among blocks.
+TEST(CudaSizes, AreEnoughForLongRowsInAnyOrder) {
+  using launch = gpu::any_order_launch<detail::op_reducer<float, plus, detail::as_is>>;
+  shape_stream bits(seed());
+  for (int i = 0; i < 100000; ++i) {
+    const std::int64_t rows = 1 + static_cast<std::int64_t>(bits() >> (34 + bits() % 30));
+    const std::int64_t length = 1 + static_cast<std::int64_t>(bits() >> (34 + bits() % 30));
+    const int item_bytes = 1 << bits() % 6;
+    const auto acc_bytes = static_cast<std::size_t>(1 + bits() % 32);
+    const auto resident = static_cast<std::int64_t>(1 + bits() % 8192);
+    const tile_policy tile = gpu::any_order_policy_for(item_bytes, acc_bytes);
+    const std::int64_t most = launch::most_blocks_of_row(tile, length, item_bytes);
+    if (most < 1) continue;
+    const std::int64_t blocks = launch::blocks_of_row(rows, length, tile.tile(), most, resident);
+    ASSERT_LE(blocks, most);
+    if (blocks == 1) continue;
+    const gpu::workspace_demand demand{rows * blocks * static_cast<std::int64_t>(acc_bytes),
+                                       rows * static_cast<std::int64_t>(sizeof(unsigned))};
+    const std::int64_t bytes = cuda_executor::equal_segments_workspace_bytes(
+        rows, length, item_bytes, static_cast<std::int64_t>(acc_bytes));
+    ASSERT_TRUE(demand.fits(bytes)) << rows << " of " << length << ", items of " << item_bytes
+                                    << ", accumulators of " << acc_bytes << ", " << resident;
+  }
+}
+
 }  // namespace
 }  // namespace tilefold::test

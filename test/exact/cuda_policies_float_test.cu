@@ -14,6 +14,7 @@ using CudaExactPoliciesOfFloats = CudaExactPolicies<float>;
 TEST_F(CudaExactPoliciesOfFloats, ChangeNoBits) { expect_host_bits<tile_policy{32, 1}>(); }
 TEST_F(CudaExactPoliciesOfFloats, OfManyThreadsChangeNoBits) {
   expect_host_bits<tile_policy{256, 4}>();
+  expect_host_bits_by_key<tile_policy{256, 4}>();
 }
 
 }  // namespace

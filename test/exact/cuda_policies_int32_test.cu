@@ -12,7 +12,10 @@ namespace {
 
 using CudaExactPoliciesOfInt32 = CudaExactPolicies<std::int32_t>;
 
-TEST_F(CudaExactPoliciesOfInt32, ChangeNoBits) { expect_host_bits<tile_policy{256, 4}>(); }
+TEST_F(CudaExactPoliciesOfInt32, ChangeNoBits) {
+  expect_host_bits<tile_policy{256, 4}>();
+  expect_host_bits_by_key<tile_policy{256, 4}>();
+}
 
 }  // namespace
 }  // namespace tilefold

@@ -20,6 +20,7 @@
 #include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
+#include "../support/memory_resource.cuh"
 #include "../support/random.hpp"
 #include "../support/seed.hpp"
 
@@ -168,11 +169,18 @@ TEST(CudaAnyOrderRowsOfStructs, TwoRowsOfManyBlocks) {
   }
   const gpu_array<three> x(items);
   const gpu_array<std::int64_t> count(rows);
-  cuda_executor gpu;
+  const std::int64_t bytes = cuda_executor::equal_segments_workspace_bytes(
+      rows, length, sizeof(three), sizeof(std::int64_t));
+  const gpu_array<unsigned char> space(bytes);
+  must(cudaMemset(space.data(), 0xcd, static_cast<std::size_t>(bytes)));
+  tracking_resource memory;
+  cuda_executor gpu(memory);
+  gpu.use_workspace(space.data(), bytes);
   for (int round = 0; round < 3; ++round) {  // on the same workspace
     segmented_reduce_into(gpu, x.data(), rows, length, count.data(), r::count_if{is_odd{}});
     ASSERT_EQ(count.to_host(), expected) << "round " << round;
   }
+  ASSERT_EQ(memory.allocations(), 0);
 }
 
 // For compute-sanitizer, at the ends of memory: a block a row, and several, which settle.

@@ -28,10 +28,6 @@ class StagedSegments : public ::testing::Test {
 };
 TYPED_TEST_SUITE_P(StagedSegments);
 
-// The suite of all shapes is for programs of their own.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Segments);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SanitizeSegments);
-
 // Enough that every warp has a group of rows.
 TYPED_TEST_P(StagedSegments, LevelsOfOneTree) {
   typename TestFixture::template items<of_one_length> of(items_of_all);

@@ -425,32 +425,24 @@ struct exact_ways : order_free_ways {
 };
 
 // result<Acc>(sum, n): what project() gives of the accumulator of n elements with that sum.
-template <class Result>
-struct ways<reducers::exact_sum<Result>> : exact_ways<exact_summand> {
+template <class Summand, class Result>
+struct ways_to_sum : exact_ways<Summand> {
   template <class Acc, class Window>
   TILEFOLD_HD static auto result(const Window& sum, std::int64_t) {
     return detail::value_of<named_or<Result, typename Acc::value_type>>(sum);
   }
 };
+template <class Result>
+struct ways<reducers::exact_sum<Result>> : ways_to_sum<exact_summand, Result> {};
+template <class Result>
+struct ways<reducers::exact_dot<Result>> : ways_to_sum<exact_product_summand, Result> {};
+template <class Result>
+struct ways<reducers::exact_sum_of_squares<Result>> : ways_to_sum<exact_square_summand, Result> {};
 template <class Result>
 struct ways<reducers::exact_mean<Result>> : exact_ways<exact_summand> {
   template <class Acc, class Window>
   TILEFOLD_HD static auto result(const Window& sum, std::int64_t n) {
     return detail::mean_of<named_or<Result, typename decltype(Acc::sum)::value_type>>(sum, n);
-  }
-};
-template <class Result>
-struct ways<reducers::exact_dot<Result>> : exact_ways<exact_product_summand> {
-  template <class Acc, class Window>
-  TILEFOLD_HD static auto result(const Window& sum, std::int64_t) {
-    return detail::value_of<named_or<Result, typename Acc::value_type>>(sum);
-  }
-};
-template <class Result>
-struct ways<reducers::exact_sum_of_squares<Result>> : exact_ways<exact_square_summand> {
-  template <class Acc, class Window>
-  TILEFOLD_HD static auto result(const Window& sum, std::int64_t) {
-    return detail::value_of<named_or<Result, typename Acc::value_type>>(sum);
   }
 };
 template <class Result>

@@ -35,7 +35,7 @@ class Torch(GpuLibrary):
         return int(self.torch.cuda.current_stream(device).cuda_stream)
 
     def owns(self, x: Any) -> bool:
-        return isinstance(x, self.tensor) and bool(x.is_cuda)
+        return isinstance(x, self.tensor) and bool(x.is_cuda) != self.on_host
 
     def alias(self, x: Any) -> Any:
         self._require_no_gradient(x)

@@ -15,6 +15,7 @@
 #include "../log_softmax.hpp"
 #include "../piece_blocks.hpp"
 #include "../pieces.hpp"
+#include "by_index.cuh"
 #include "by_key.cuh"
 #include "demand.cuh"
 #include "exact_blocks.cuh"
@@ -119,16 +120,12 @@ class gpu final : public tilefold_executor {
   explicit gpu(Lender lender) : lender_(std::move(lender)) {}
 
   void fold(op which, const job& call) override {
-    const auto* const found = cuda_kernels().find(which, call.type);
-    if (found == nullptr) {
-      throw unsupported("tilefold: there is no " + std::string(name_of(which)) + " of " +
-                        std::string(name_of(call.type)) + " on a GPU");
-    }
+    const kernel& found = kernel_of(which, call.type);
     if constexpr (requires { lender_.bare; }) {
-      if (needs_no_workspace(*found, call)) {
+      if (needs_no_workspace(found, call)) {
         const detail::beside_captures mode;  // the first call loads kernels
         try {
-          return run(*found, lender_.bare, call);
+          return run(found, lender_.bare, call);
         } catch (const cuda_error& e) {
           // After a reset of the device threads keep others.
           if (e.code() != static_cast<int>(cudaErrorContextIsDestroyed)) throw;
@@ -136,7 +133,7 @@ class gpu final : public tilefold_executor {
       }
     }
     auto lent = lender_.lend();
-    run(*found, lent.executor(), call);
+    run(found, lent.executor(), call);
   }
 
   void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) override {
@@ -180,6 +177,24 @@ class gpu final : public tilefold_executor {
     }
     reach(exec, num_runs, "num_runs");
     capi::fold_by_key({exec, which, {keys, keys_type}, n, {keys_out, keys_type}, call, num_runs});
+  }
+
+  void by_index(const by_index_call& call) override {
+    const kernel& found = kernel_of(call.which, call.items.type);
+    auto lent = lender_.lend();
+    cuda_executor& exec = lent.executor();
+    require_whole_items(found, call.items);
+    if (call.checked && call.n > 0) require_no_capture(exec, "tilefold_reduce_by_index");
+    if (call.n > 0) reach(exec, call.indices.data, "indices");
+    if (call.items.reads_items) reach(exec, call.items.items, "items");
+    if (call.segments() > 0) reach(exec, call.items.results, "results");
+    capi::fold_by_index(exec, call, found.accumulator_bytes,
+                        [&](const job& segments) { found.fold(exec, segments); });
+  }
+  std::int64_t by_index_workspace(op which, dtype type, std::int64_t rows, std::int64_t columns,
+                                  std::int64_t num_results) override {
+    return capi::by_index_workspace_bytes(lender_.lend().executor(), type, rows, columns,
+                                          num_results, kernel_of(which, type).accumulator_bytes);
   }
 
   void append(tilefold_piece& piece, const void* items, std::int64_t n) override {
@@ -234,6 +249,13 @@ class gpu final : public tilefold_executor {
 
  private:
   using kernel = basic_kernel<cuda_executor>;
+
+  static const kernel& kernel_of(op which, dtype type) {
+    const kernel* const found = cuda_kernels().find(which, type);
+    if (found != nullptr) return *found;
+    throw unsupported("tilefold: there is no " + std::string(name_of(which)) + " of " +
+                      std::string(name_of(type)) + " on a GPU");
+  }
 
   static bool is_range_of_items(const job& call) { return call.is_range && call.offsets.step > 0; }
 

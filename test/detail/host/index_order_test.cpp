@@ -24,13 +24,13 @@ void sorts(index_shape shape, std::int64_t n, std::int64_t num_results, int thre
   const auto indices = indices_of<std::int64_t>(shape, n, num_results, seed());
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(num_results) + 1, -1);
   host::index_sort<Word> sort(n, num_results, threads);
-  sort.run(
-      host::serial(),
-      [&](std::int64_t j) {
-        const std::int64_t i = result_of_index(indices[static_cast<std::size_t>(j)], num_results);
-        return i < 0 ? num_results : i;
-      },
-      offsets.data());
+  sort.read(host::serial(), [&](std::int64_t j) {
+    const std::int64_t i = result_of_index(indices[static_cast<std::size_t>(j)], num_results);
+    return i < 0 ? num_results : i;
+  });
+  Word* const room = sort.room_for_positions();
+  sort.write(host::serial(), offsets.data(),
+             [&](std::size_t to, std::int64_t j) { room[to] = static_cast<Word>(j); });
   const auto positions = sort.positions();
   const auto expected = positions_by_index(indices, num_results);
   ASSERT_EQ(offsets.front(), 0);

@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include <tilefold/config.hpp>
-
 namespace tilefold::detail {
 
 /// hold(accumulator, begin, end): whether items [begin, end) of a sequence, at least one, can leave

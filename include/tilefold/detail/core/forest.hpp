@@ -51,10 +51,7 @@ struct segment_forest {
 };
 
 template <class Source, class Begins, class Ends>
-segment_forest<Source, Begins, Ends> make_segment_forest(const Source& source, const Begins& begins,
-                                                         const Ends& ends, std::int64_t num_trees) {
-  return {source, begins, ends, num_trees};
-}
+segment_forest(Source, Begins, Ends, std::int64_t) -> segment_forest<Source, Begins, Ends>;
 
 /// Trees that are segments one after the other: tree i from offsets[i] to offsets[i + 1].
 template <class Source, class Offsets>
@@ -79,10 +76,7 @@ struct offsets_forest {
 };
 
 template <class Source, class Offsets>
-offsets_forest<Source, Offsets> make_offsets_forest(const Source& source, const Offsets& offsets,
-                                                    std::int64_t num_trees) {
-  return {source, offsets, num_trees};
-}
+offsets_forest(Source, Offsets, std::int64_t) -> offsets_forest<Source, Offsets>;
 
 /// Trees that are segments one after the other, of at most `most_items` items each. Further items
 /// of a longer segment are left out, so that nothing is read or written that should not be.
@@ -100,10 +94,7 @@ struct bounded_forest : offsets_forest<Source, Offsets> {
 };
 
 template <class Source, class Offsets>
-bounded_forest<Source, Offsets> make_bounded_forest(const offsets_forest<Source, Offsets>& forest,
-                                                    std::int64_t most_items) {
-  return {forest, most_items};
-}
+bounded_forest(offsets_forest<Source, Offsets>, std::int64_t) -> bounded_forest<Source, Offsets>;
 
 /// A source whose indices, if it has some, count in a sequence of which it holds the items from
 /// `position` on.
@@ -142,16 +133,13 @@ struct equal_forest {
 };
 
 template <class Source>
-equal_forest<Source> make_equal_forest(const Source& source, std::int64_t num_trees,
-                                       std::int64_t length) {
-  return {source, num_trees, length};
-}
+equal_forest(Source, std::int64_t, std::int64_t) -> equal_forest<Source>;
 
 /// Trees that are arrays by themselves: the first lengths[i] elements from arrays[i] on. An
 /// iterator of an empty tree leads nowhere. `Indexed` puts each element's index before it.
 template <bool Indexed, class Arrays, class Lengths>
 struct array_forest {
-  using array_type = std::iter_value_t<Arrays>;
+  using array_type = decltype(detail::read_only(std::declval<std::iter_value_t<Arrays>>()));
   using source_type =
       std::conditional_t<Indexed, source<index_iterator, array_type>, source<array_type>>;
   static constexpr bool in_one_range = false;

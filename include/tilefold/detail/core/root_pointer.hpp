@@ -12,8 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/config.hpp>
-
 namespace tilefold::detail {
 
 template <class It>

@@ -48,11 +48,7 @@ struct strided_axes {
   }
 
   // Apart, because a kernel's registers are for the case of one axis.
-#if defined(__CUDACC__)
-  __noinline__
-#endif
-      TILEFOLD_HD std::int64_t
-      offset_on_many(std::int64_t index) const {
+  TILEFOLD_APART TILEFOLD_HD std::int64_t offset_on_many(std::int64_t index) const {
     std::int64_t at = 0;
     for (int i = rank - 1; i > 0; --i) {
       const std::int64_t rest = detail::quotient(index, extent[i]);

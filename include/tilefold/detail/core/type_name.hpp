@@ -5,8 +5,6 @@
 
 #include <string_view>
 
-#include <tilefold/config.hpp>
-
 namespace tilefold::detail {
 
 /// T's name, as the compiler that asks spells it.

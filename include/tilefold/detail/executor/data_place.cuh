@@ -154,10 +154,7 @@ class data_places {
   /// Throws if some is memory of a GPU and some is the host's, which that GPU cannot read.
   void require_one_reader() const {
     if (device_ == nullptr || pageable_ == nullptr) return;
-    int reads_pageable = 0;
-    check(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, gpu_),
-          "cudaDeviceGetAttribute");
-    if (reads_pageable != 0) return;
+    if (attribute_of(gpu_, cudaDevAttrPageableMemoryAccess) != 0) return;
     throw memory_space_error("tilefold: " + hex(device_) + " is memory of GPU " +
                              std::to_string(gpu_) + " and " + hex(pageable_) +
                              " is host memory, which that GPU cannot read: no executor can reach "

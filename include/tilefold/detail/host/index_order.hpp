@@ -80,31 +80,52 @@ class index_sort {
         num_results_(num_results),
         cut_(n, num_results, threads),
         bins_(host::room_for<Word>(at(n))),
-        positions_(host::room_for<Word>(at(n))),
-        bins_by_group_(host::room_for<Word>(at(cut_.shift == 0 ? 0 : n))),
+        positions_by_group_(host::room_for<Word>(at(in_one_step() ? 0 : n))),
+        bins_by_group_(host::room_for<Word>(at(in_one_step() ? 0 : n))),
         counts_(host::room_for<std::int64_t>(at(cut_.num_chunks * cut_.num_groups))) {}
 
-  /// Sorts the items; index_of(j), below num_results, or num_results, tells the index of item j and
-  /// is asked once. Writes where the items of each index begin and the last of them end.
+  /// Reads the indices; index_of(j), below num_results, or num_results, tells that of item j and is
+  /// asked once.
   template <class Mode, class IndexOf>
-  void run(const Mode& mode, const IndexOf& index_of, std::int64_t* offsets) {
+  void read(const Mode& mode, const IndexOf& index_of) {
     mode.for_each(cut_.num_chunks, [&](std::int64_t c) { count(c, index_of); });
+  }
+
+  /// Calls place(to, j) for each item j whose place in the order is `to`, and writes where the
+  /// items of each index begin and the last of them end.
+  template <class Mode, class Place>
+  void write(const Mode& mode, std::int64_t* offsets, const Place& place) {
     offsets[num_results_] = place_groups(offsets);
-    mode.for_each(cut_.num_chunks, [&](std::int64_t c) { write_by_group(c); });
-    if (cut_.shift == 0) return;
-    // The indices have been read, so their array takes the positions of the final order.
-    const auto sort_one = [&](std::int64_t g) { sort_group(g, offsets); };
+    if (in_one_step()) {
+      mode.for_each(cut_.num_chunks, [&](std::int64_t c) { write_by_group(c, place); });
+      return;
+    }
+    mode.for_each(cut_.num_chunks, [&](std::int64_t c) {
+      write_by_group(c, [this](std::size_t to, std::int64_t j) {
+        positions_by_group_[to] = static_cast<Word>(j);
+        bins_by_group_[to] = bins_[at(j)];
+      });
+    });
+    const auto sort_one = [&](std::int64_t g) { sort_group(g, offsets, place); };
     if (n_ < index_groups::least_chunk - num_results_) {
       for (std::int64_t g = 0; g < cut_.num_groups; ++g) sort_one(g);
     } else {
       mode.for_each(cut_.num_groups, sort_one);
     }
-    bins_.swap(positions_);
   }
 
-  std::unique_ptr<Word[]> positions() { return std::move(positions_); }
+  /// Memory for the position of each item, which place() may write.
+  Word* room_for_positions() {
+    // In two steps the indices have been read by then.
+    if (in_one_step()) positions_ = host::room_for<Word>(at(n_));
+    return in_one_step() ? positions_.get() : bins_.get();
+  }
+  std::unique_ptr<Word[]> positions() { return std::move(in_one_step() ? positions_ : bins_); }
 
  private:
+  // Each group is one index.
+  bool in_one_step() const { return cut_.shift == 0; }
+
   std::int64_t end_of(std::int64_t c) const { return detail::smaller(n_, (c + 1) * cut_.chunk); }
   std::int64_t* counts_of(std::int64_t c) { return counts_.get() + c * cut_.num_groups; }
 
@@ -134,18 +155,18 @@ class index_sort {
     return next;
   }
 
-  void write_by_group(std::int64_t c) {
+  template <class Place>
+  void write_by_group(std::int64_t c, const Place& place) {
     std::int64_t* const next = counts_of(c);
     for (std::int64_t j = c * cut_.chunk; j < end_of(c); ++j) {
       const auto bin = static_cast<std::int64_t>(bins_[at(j)]);
       if (bin >= num_results_) continue;
-      const std::size_t to = at(next[bin >> cut_.shift]++);
-      positions_[to] = static_cast<Word>(j);
-      if (cut_.shift != 0) bins_by_group_[to] = static_cast<Word>(bin);
+      place(at(next[bin >> cut_.shift]++), j);
     }
   }
 
-  void sort_group(std::int64_t g, std::int64_t* offsets) {
+  template <class Place>
+  void sort_group(std::int64_t g, std::int64_t* offsets, const Place& place) {
     const std::int64_t first_bin = g << cut_.shift;
     const std::int64_t bins =
         detail::smaller(num_results_ - first_bin, std::int64_t{1} << cut_.shift);
@@ -160,7 +181,9 @@ class index_sort {
     for (std::int64_t k = begin; k < end; ++k) ++next[bin_of(k)];
     std::int64_t sum = begin;
     for (std::int64_t b = 0; b < bins; ++b) sum += std::exchange(next[b], sum);
-    for (std::int64_t k = begin; k < end; ++k) bins_[at(next[bin_of(k)]++)] = positions_[at(k)];
+    for (std::int64_t k = begin; k < end; ++k) {
+      place(at(next[bin_of(k)]++), static_cast<std::int64_t>(positions_by_group_[at(k)]));
+    }
     // Each place is the end of its index now.
     for (std::int64_t b = bins - 1; b > 0; --b) next[b] = next[b - 1];
     next[0] = begin;
@@ -172,8 +195,9 @@ class index_sort {
   std::int64_t num_results_;
   index_groups cut_;
   std::unique_ptr<Word[]> bins_;
-  std::unique_ptr<Word[]> positions_;
+  std::unique_ptr<Word[]> positions_by_group_;
   std::unique_ptr<Word[]> bins_by_group_;
+  std::unique_ptr<Word[]> positions_;
   std::unique_ptr<std::int64_t[]> counts_;
 };
 
@@ -181,15 +205,38 @@ class index_sort {
 template <class Mode>
 class index_order {
  public:
-  /// Sorts as index_sort does, on as many threads as an executor has.
+  /// Sorts as index_sort does, on as many threads as an executor has, and keeps the positions.
   template <class IndexOf>
   void sort(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of) {
+    read(n, num_results, threads, index_of);
+    write(true, [](std::size_t, std::int64_t) {});
+  }
+
+  /// The two steps of a sort. The first reads the indices.
+  template <class IndexOf>
+  void read(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of) {
     constexpr std::int64_t most = (std::numeric_limits<std::uint32_t>::max)();
+    // The threads of the executor, whose own arena stays with it.
+    if (threads != mode_.threads()) mode_ = Mode(threads);
     offsets_ = host::room_for<std::int64_t>(static_cast<std::uint64_t>(num_results) + 1);
     if (n <= most && num_results <= most) {
-      narrow_ = sorted<std::uint32_t>(n, num_results, threads, index_of);
+      narrow_sort_ = std::make_unique<index_sort<std::uint32_t>>(n, num_results, threads);
+      narrow_sort_->read(mode_, index_of);
     } else {
-      wide_ = sorted<std::uint64_t>(n, num_results, threads, index_of);
+      wide_sort_ = std::make_unique<index_sort<std::uint64_t>>(n, num_results, threads);
+      wide_sort_->read(mode_, index_of);
+    }
+  }
+
+  /// The second calls place(to, j) for each item, and keeps the positions if `keeps`.
+  template <class Place>
+  void write(bool keeps, const Place& place) {
+    if (narrow_sort_ != nullptr) {
+      narrow_ = written(*narrow_sort_, keeps, place);
+      narrow_sort_.reset();
+    } else {
+      wide_ = written(*wide_sort_, keeps, place);
+      wide_sort_.reset();
     }
   }
 
@@ -197,16 +244,23 @@ class index_order {
   const std::int64_t* offsets() const { return offsets_.get(); }
 
  private:
-  template <class Word, class IndexOf>
-  std::unique_ptr<Word[]> sorted(std::int64_t n, std::int64_t num_results, int threads,
-                                 const IndexOf& index_of) {
-    index_sort<Word> sort(n, num_results, threads);
-    // The threads of the executor, whose own arena stays with it.
-    const Mode all;
-    sort.run(threads == all.threads() ? all : Mode(threads), index_of, offsets_.get());
+  template <class Word, class Place>
+  std::unique_ptr<Word[]> written(index_sort<Word>& sort, bool keeps, const Place& place) {
+    if (!keeps) {
+      sort.write(mode_, offsets_.get(), place);
+      return nullptr;
+    }
+    Word* const positions = sort.room_for_positions();
+    sort.write(mode_, offsets_.get(), [&](std::size_t to, std::int64_t j) {
+      positions[to] = static_cast<Word>(j);
+      place(to, j);
+    });
     return sort.positions();
   }
 
+  Mode mode_;
+  std::unique_ptr<index_sort<std::uint32_t>> narrow_sort_;
+  std::unique_ptr<index_sort<std::uint64_t>> wide_sort_;
   std::unique_ptr<std::int64_t[]> offsets_;
   std::unique_ptr<std::uint32_t[]> narrow_;
   std::unique_ptr<std::uint64_t[]> wide_;

@@ -256,7 +256,7 @@ void fold_rank_segments(Call& call, Executor& exec, std::int64_t num_items, cons
     }
     if (whole > 0) {
       const shifted_offsets<decltype(forest->offsets)> offsets{forest->offsets, begin};
-      exec.template fold_forest<Policy>(detail::make_offsets_forest(forest->source, offsets, whole),
+      exec.template fold_forest<Policy>(detail::offsets_forest{forest->source, offsets, whole},
                                         whole, bound.reducer, bound.start, bound.empty(""), out);
     }
   });

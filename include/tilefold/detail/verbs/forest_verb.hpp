@@ -85,46 +85,39 @@ auto source_of_segments(Base& base, const Bound& bound, const It& first, std::in
   return bound.source(unless_empty{base, reads}, first);
 }
 
-/// fold_trees_to() in whatever mode the thread computes.
-template <class Named, class... Its, class Executor, class Arguments, class MakeForest, class Out>
-void fold_trees_to_in_mode(Executor&& exec, std::int64_t most_trees, const Arguments& arguments,
-                           const MakeForest& make_forest, const Out& out) {
-  if constexpr (detail::folds_forest<Named, Executor, Out, Arguments, Its...>()) {
-    using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    const auto bound = detail::bind<Named, Its...>(arguments, as_is{});
-    constexpr bool empty_is_known = decltype(bound)::empty_is_known;
-    static_assert(
-        empty_is_known,
-        "tilefold: a segment may be empty, so give an initial value, or an operator or "
-        "reducer whose identity is known, or its result for nothing: if_empty(op, value)");
-    auto&& base = parts::base(exec);
-    if constexpr (empty_is_known && spans_ranks<decltype(base)>) {
-      base.template fold_trees<typename parts::policy>(bound, most_trees, make_forest, out);
-    } else if constexpr (empty_is_known) {
-      using forest_type = std::remove_cvref_t<decltype(make_forest(base, bound))>;
-      // A deferred number of trees may be more than the most, also where that is 0.
-      constexpr bool checks_size =
-          parts::checks && requires(const forest_type& forest) { forest.num_trees.most; };
-      if (most_trees == 0 && !checks_size) return;
-      const auto forest = make_forest(base, bound);
-      if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
-      if (most_trees == 0) return;
-      base.template fold_forest<typename parts::policy>(forest, most_trees, bound.reducer,
-                                                        bound.start, bound.empty(""), out);
-    }
-  }
-}
-
 /// Folds every tree of make_forest(executor, bound fold) through `out`, where some trees may be
-/// empty. `most_trees` is their number, or a bound where only the executor's memory knows it. Its:
-/// the iterators that the items come from.
-template <class Named, class... Its, class Executor, class Arguments, class MakeForest, class Out>
-void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& arguments,
-                   const MakeForest& make_forest, const Out& out) {
-  host::in_default_float_mode([&] {
-    detail::fold_trees_to_in_mode<Named, Its...>(static_cast<Executor&&>(exec), most_trees,
-                                                 arguments, make_forest, out);
-  });
+/// empty. `most_trees` is their number, or a bound where only the executor's memory knows it. It:
+/// the iterator that the items come from; init_op: a verb's last arguments (read_arguments()).
+template <class Named, class It, class Executor, class MakeForest, class Out, class... InitOp>
+void fold_trees_to(Executor&& exec, std::int64_t most_trees, const MakeForest& make_forest,
+                   const Out& out, const InitOp&... init_op) {
+  auto arguments = detail::read_arguments<std::iter_value_t<It>>(init_op...);
+  if constexpr (detail::folds_forest<Named, Executor, Out, decltype(arguments), It>()) {
+    host::in_default_float_mode([&] {
+      using parts = executor_parts<std::remove_cvref_t<Executor>>;
+      const auto bound = detail::bind<Named, It>(arguments, as_is{});
+      constexpr bool empty_is_known = decltype(bound)::empty_is_known;
+      static_assert(
+          empty_is_known,
+          "tilefold: a segment may be empty, so give an initial value, or an operator or "
+          "reducer whose identity is known, or its result for nothing: if_empty(op, value)");
+      auto&& base = parts::base(exec);
+      if constexpr (empty_is_known && spans_ranks<decltype(base)>) {
+        base.template fold_trees<typename parts::policy>(bound, most_trees, make_forest, out);
+      } else if constexpr (empty_is_known) {
+        using forest_type = std::remove_cvref_t<decltype(make_forest(base, bound))>;
+        // A deferred number of trees may be more than the most, also where that is 0.
+        constexpr bool checks_size =
+            parts::checks && requires(const forest_type& forest) { forest.num_trees.most; };
+        if (most_trees == 0 && !checks_size) return;
+        const auto forest = make_forest(base, bound);
+        if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
+        if (most_trees == 0) return;
+        base.template fold_forest<typename parts::policy>(forest, most_trees, bound.reducer,
+                                                          bound.start, bound.empty(""), out);
+      }
+    });
+  }
 }
 
 }  // namespace tilefold::detail

@@ -416,14 +416,15 @@ constexpr const char* name_of_iterator(std::size_t index, std::size_t count) {
 /// for; throws if it cannot read them.
 template <bool Indexed, class Executor, std::size_t... Index, class... Its>
 auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&... its) {
-  const auto of = []<class... Read>(const Read&... read) { return source<Read...>{{read}...}; };
   const auto read = [&](const auto& it, std::size_t index) {
     return detail::read_only(exec.accessible(it, detail::name_of_iterator(index, sizeof...(Its))));
   };
+  // In braces calls are made from left to right: of two bad iterators the first one is named.
   if constexpr (Indexed) {
-    return of(index_iterator{}, read(its, Index)...);
+    return source<index_iterator, decltype(read(its, Index))...>{{index_iterator{}},
+                                                                 {read(its, Index)}...};
   } else {
-    return of(read(its, Index)...);
+    return source<decltype(read(its, Index))...>{{read(its, Index)}...};
   }
 }
 
@@ -625,59 +626,30 @@ constexpr bool folds_to() {
   }
 }
 
-/// fold_value() in whatever mode the thread computes.
-template <class Named, class Executor, class Arguments, class Lift, class... Its>
-auto fold_value_in_mode(const char* verb, Executor&& exec, std::int64_t n,
-                        const Arguments& arguments, const Lift& lift, const Its&... its) {
-  if constexpr (!detail::folds<Named, Executor, Arguments, Lift, Its...>()) {
-    return no_result{};
-  } else {
-    using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    const auto bound = detail::bind<Named, Its...>(arguments, lift);
-    using result = typename decltype(bound)::result;
-    auto&& base = parts::base(exec);
-    if constexpr (spans_ranks<decltype(base)>) {
-      return base.template fold_value<typename parts::policy>(verb, bound, n, its...);
-    } else {
-      if (n == 0) {
-        // Closed whatever the target: this may be inlined into the caller's function.
-        return result(
-            detail::closed_on_host(detail::result_of_nothing(bound.reducer, bound.empty(verb))));
-      }
-      return base.template fold<typename parts::policy>(bound.source(base, its...), bound.reducer,
-                                                        bound.start, n);
-    }
-  }
-}
-
 /// The value of a fold over n elements of iterators `its`, read in step.
 template <class Named, class Executor, class Arguments, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Arguments& arguments,
                 const Lift& lift, const Its&... its) {
-  return host::in_default_float_mode([&] {
-    return detail::fold_value_in_mode<Named>(verb, static_cast<Executor&&>(exec), n, arguments,
-                                             lift, its...);
-  });
-}
-
-/// fold_to() in whatever mode the thread computes.
-template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
-void fold_to_in_mode(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
-                     const Arguments& arguments, const Lift& lift, const Its&... its) {
-  if constexpr (detail::folds_to<Named, Executor, Out, Arguments, Lift, Its...>()) {
-    using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    const auto bound = detail::bind<Named, Its...>(arguments, lift);
-    auto&& base = parts::base(exec);
-    if constexpr (spans_ranks<decltype(base)>) {
-      base.template fold_value_to<typename parts::policy>(verb, bound, n, out, its...);
-    } else {
-      if (n == 0) {
-        base.store(detail::result_of_nothing(closed_steps{bound.reducer}, bound.empty(verb)), out);
-        return;
+  if constexpr (!detail::folds<Named, Executor, Arguments, Lift, Its...>()) {
+    return no_result{};
+  } else {
+    return host::in_default_float_mode([&] {
+      using parts = executor_parts<std::remove_cvref_t<Executor>>;
+      const auto bound = detail::bind<Named, Its...>(arguments, lift);
+      using result = typename decltype(bound)::result;
+      auto&& base = parts::base(exec);
+      if constexpr (spans_ranks<decltype(base)>) {
+        return base.template fold_value<typename parts::policy>(verb, bound, n, its...);
+      } else {
+        if (n == 0) {
+          // Closed whatever the target: this may be inlined into the caller's function.
+          return result(
+              detail::closed_on_host(detail::result_of_nothing(bound.reducer, bound.empty(verb))));
+        }
+        return base.template fold<typename parts::policy>(bound.source(base, its...), bound.reducer,
+                                                          bound.start, n);
       }
-      base.template fold_into<typename parts::policy>(bound.source(base, its...), bound.reducer,
-                                                      bound.start, n, out);
-    }
+    });
   }
 }
 
@@ -686,10 +658,24 @@ void fold_to_in_mode(const char* verb, Executor&& exec, std::int64_t n, const Ou
 template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
              const Arguments& arguments, const Lift& lift, const Its&... its) {
-  host::in_default_float_mode([&] {
-    detail::fold_to_in_mode<Named>(verb, static_cast<Executor&&>(exec), n, out, arguments, lift,
-                                   its...);
-  });
+  if constexpr (detail::folds_to<Named, Executor, Out, Arguments, Lift, Its...>()) {
+    host::in_default_float_mode([&] {
+      using parts = executor_parts<std::remove_cvref_t<Executor>>;
+      const auto bound = detail::bind<Named, Its...>(arguments, lift);
+      auto&& base = parts::base(exec);
+      if constexpr (spans_ranks<decltype(base)>) {
+        base.template fold_value_to<typename parts::policy>(verb, bound, n, out, its...);
+      } else {
+        if (n == 0) {
+          base.store(detail::result_of_nothing(closed_steps{bound.reducer}, bound.empty(verb)),
+                     out);
+          return;
+        }
+        base.template fold_into<typename parts::policy>(bound.source(base, its...), bound.reducer,
+                                                        bound.start, n, out);
+      }
+    });
+  }
 }
 
 template <std::integral T>

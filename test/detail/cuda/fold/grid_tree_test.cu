@@ -180,7 +180,9 @@ template <class Work>
 __global__ void add_blocks(reducer_type reducer, node* out, part::scratch<node> memory) {
   __shared__ typename Work::shared_memory shared;
   const detail::no_init init{};
-  typename Work::grid_type{reducer, init, out, shared}.add_block(node(blockIdx.x), memory);
+  const typename Work::grid_type grid{reducer, init, out, shared};
+  grid.write_node(node(blockIdx.x), memory.partials + blockIdx.x, gridDim.x);
+  grid.climb_from(memory, blockIdx.x, blockIdx.x + 1, gridDim.x);
 }
 
 TEST_F(Climber, FoldsOneValueABlock) {

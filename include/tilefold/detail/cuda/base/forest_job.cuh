@@ -14,8 +14,13 @@ namespace tilefold::detail::cuda {
 template <class Forest, class Reducer, class Init, class Out,
           class Empty = typename Reducer::accumulator>
 struct forest_job {
-  using acc = typename Reducer::accumulator;
+  using forest_type = Forest;
+  using source_type = typename Forest::source_type;
   using reducer_type = Reducer;
+  using init_type = Init;
+  using out_type = Out;
+  using empty_type = Empty;
+  using acc = typename Reducer::accumulator;
 
   Forest forest;
   closed_reducer<Reducer> reducer;
@@ -24,6 +29,12 @@ struct forest_job {
   Out out;
   const device_info& gpu;
   cudaStream_t stream;
+
+  /// The job for another forest.
+  template <class Other>
+  forest_job<Other, Reducer, Init, Out, Empty> with(const Other& other) const {
+    return {other, reducer, init, empty, out, gpu, stream};
+  }
 };
 
 template <class Forest, class Reducer, class Init, class Empty, class Out>

@@ -192,7 +192,8 @@ __device__ __forceinline__ void announce(const result_places<T, false>& out, int
   }
 }
 
-/// The place of a result that is the last thing its launch writes: `flag` is set to zero before it.
+/// The place of a result that is the last thing its launch writes: `flag`, if there is one, is set
+/// to zero before it.
 template <class Out>
 struct cleared_before {
   Out out;
@@ -201,7 +202,7 @@ struct cleared_before {
 
 template <class Out, class Result>
 __device__ __forceinline__ void write(cleared_before<Out> to, const Result& result) {
-  *to.flag = 0;
+  if (to.flag != nullptr) *to.flag = 0;
   cuda::write(to.out, result);
 }
 

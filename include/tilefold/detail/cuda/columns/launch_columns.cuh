@@ -14,7 +14,6 @@
 #include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/columns/columns_kernel.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>

@@ -9,8 +9,6 @@
 // The rests of -0 alone give -0, and of whatever is not finite NaN. Device code.
 #pragma once
 
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/not_finite.cuh>

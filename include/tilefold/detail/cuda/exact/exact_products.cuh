@@ -19,8 +19,6 @@
 // code.
 #pragma once
 
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>

@@ -186,12 +186,6 @@ class partials_fold {
     tree_of(memory, count).climb_from(begin, end, shared.completed, group_fold{*this});
   }
 
-  /// Adds the value of this block, one of gridDim.x, to the fold.
-  __device__ __forceinline__ void add_block(const acc& value, scratch<acc> memory) const {
-    write_node(value, memory.partials + blockIdx.x, gridDim.x);
-    tree_of(memory, gridDim.x).climb(blockIdx.x / group, 1, shared.completed, group_fold{*this});
-  }
-
  private:
   static constexpr unsigned group = Nt * group_vt;
 

@@ -103,10 +103,8 @@ __device__ __forceinline__ int planned_length(std::int64_t count, std::int64_t w
 
 /// Trees from `begin` up to `end`, as far as there are lanes; each lane knows one. All lanes of the
 /// warp take part in every call.
-template <class Forest, int Items, bool = Forest::in_one_range>
+template <class Forest, int Items>
 class lane_trees {
-  using source_type = typename Forest::source_type;
-
  public:
   int length;  // items of the lane's tree, as lane_plan takes it
 
@@ -116,13 +114,18 @@ class lane_trees {
     const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
     if (t >= end) return;
     count_ = forest.count(t);
-    first_ = forest.first(t);
+    if constexpr (Forest::in_one_range) first_ = forest.first(t);
     length = cuda::planned_length<Items>(count_, warp_items);
   }
   /// The tree of lane `owner`, number begin + owner of the forest.
-  __device__ __forceinline__ source_type tree(const Forest& forest, int, int owner) const {
-    return detail::starting_at(forest.source,
-                               cuda::shuffle_from<warp_size>(first_, owner, full_warp));
+  __device__ __forceinline__ typename Forest::source_type tree(const Forest& forest, int begin,
+                                                               int owner) const {
+    if constexpr (Forest::in_one_range) {
+      return detail::starting_at(forest.source,
+                                 cuda::shuffle_from<warp_size>(first_, owner, full_warp));
+    } else {
+      return forest.tree(begin + owner);
+    }
   }
   /// Its items.
   __device__ __forceinline__ std::int64_t count(int owner) const {
@@ -131,32 +134,7 @@ class lane_trees {
 
  private:
   std::int64_t count_;
-  std::int64_t first_;
-};
-
-template <class Forest, int Items>
-class lane_trees<Forest, Items, false> {
- public:
-  int length;
-
-  __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
-                                        std::int64_t warp_items)
-      : length(lane_plan<Items>::no_tree), count_(0) {
-    const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
-    if (t >= end) return;
-    count_ = forest.count(t);
-    length = cuda::planned_length<Items>(count_, warp_items);
-  }
-  __device__ __forceinline__ typename Forest::source_type tree(const Forest& forest, int begin,
-                                                               int owner) const {
-    return forest.tree(begin + owner);
-  }
-  __device__ __forceinline__ std::int64_t count(int owner) const {
-    return cuda::shuffle_from<warp_size>(count_, owner, full_warp);
-  }
-
- private:
-  std::int64_t count_;
+  std::int64_t first_;  // of trees in one range
 };
 
 /// Whether lanes fold long stretches by themselves, one packet after the other.

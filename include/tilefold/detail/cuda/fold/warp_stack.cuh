@@ -49,12 +49,7 @@ class warp_stack {
   }
 
   __device__ acc waiting(int level) const {
-    words<acc> w = cuda::to_words(waiting_.value);
-#pragma unroll
-    for (int i = 0; i < words<acc>::count; ++i) {
-      w.word[i] = __shfl_sync(full_warp, w.word[i], level);
-    }
-    return from_words<acc>(w);
+    return cuda::shuffle_from<warp_size>(waiting_.value, level, full_warp);
   }
 
   const Reducer& reducer_;

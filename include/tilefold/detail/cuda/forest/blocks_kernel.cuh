@@ -3,19 +3,19 @@
 // Trees that are too long for a warp. They are cut into slices, which blocks fold (slice_fold.cuh):
 //
 //     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
-//     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the launches
-//                                                                 before (forest_plan.cuh)
-//     planned_slices   the same of few trees, which each block finds by itself, in the only launch
-//                      (planned_slices.cuh)
+//     uneven_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        others
 //     block b          slices b, b + blocks...
 //
-// The block that completes a tree's slices folds their values and writes the result.
+// Uneven slices are in the queue of the launches before (forest_plan.cuh). Of few trees there is
+// one launch, in which each block plans them by itself (planned_slices.cuh). The block that
+// completes a tree's slices folds their values and writes the result.
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
+#include <tilefold/detail/cuda/forest/planned_slices.cuh>
 #include <tilefold/detail/cuda/forest/slice_fold.cuh>
 #include <tilefold/tree.hpp>
 
@@ -29,12 +29,8 @@ struct equal_slices {
   unsigned* arrivals;
 
   template <class Work>
-  __device__ bool done_before_slices(const Work&) const {
-    return false;
-  }
-  template <class Work>
-  __device__ const equal_slices& slices_of(const Work&) const {
-    return *this;
+  __device__ __forceinline__ void fold(Work& work) const {
+    cuda::fold_slices(*this, work);
   }
 
   template <class Forest>
@@ -52,52 +48,64 @@ struct equal_slices {
             static_cast<int>(slices),
             static_cast<unsigned>(t * slices)};
   }
-
-  __device__ void finish() const {}
 };
 
-/// The slices of the trees that the launches before have queued.
-template <class Acc>
-struct queued_slices : long_queue<Acc> {
-  /// Whether no tree was queued. If so, this resets the counters for the next call; blocks that ask
-  /// later still get the same answer.
+/// The slices of trees of any lengths.
+template <class Acc, class Empty>
+struct uneven_slices : long_queue<Acc> {
+  forest_plan plan;
+  Empty empty;
+  bool alone;  // the only launch: it folds all trees, and nothing was queued
+
   template <class Work>
-  __device__ bool done_before_slices(const Work&) const {
+  __device__ __forceinline__ void fold(Work& work) const {
+    if constexpr (may_take_one_launch<Acc>) {
+      __shared__ typename slice_plan<Work::nt>::shared_memory memory;
+      finder<Work::nt> slices{*this, alone, {}};
+      if (alone) {
+        if (cuda::fold_all_by_warps(plan, empty, work)) return;
+        slices.planned.make(work.forest, plan, memory);
+      } else if (is_empty()) {
+        return;
+      }
+      cuda::fold_slices(slices, work);
+    } else {
+      if (is_empty()) return;
+      cuda::fold_slices(queue(), work);
+    }
+    if (!alone) leave();
+  }
+
+ private:
+  /// Finds slices in a plan, or in the queue.
+  template <int Nt>
+  struct finder {
+    const long_queue<Acc>& queued;
+    bool is_planned;
+    slice_plan<Nt> planned;
+
+    template <class Forest>
+    __device__ std::int64_t size(const Forest& forest) const {
+      return is_planned ? planned.size(forest) : queued.size(forest);
+    }
+    template <class Forest>
+    __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
+      return is_planned ? planned.find(forest, s) : queued.find(forest, s);
+    }
+  };
+
+  __device__ const long_queue<Acc>& queue() const { return *this; }
+
+  // Whether no tree was queued. If so, this resets the counters for the next call; blocks that ask
+  // later still get the same answer.
+  __device__ bool is_empty() const {
     if (this->num_trees() > 0) return false;
     if (blockIdx.x == 0 && threadIdx.x == 0) this->state->reset();
     return true;
   }
-  template <class Work>
-  __device__ const queued_slices& slices_of(const Work&) const {
-    return *this;
-  }
 
-  template <class Forest>
-  __device__ std::int64_t size(const Forest& forest) const {
-    const long_tree& last = this->trees[this->num_trees() - 1];
-    return last.first_slice + tree::num_blocks(forest.count(last.tree), last.slice_items);
-  }
-
-  template <class Forest>
-  __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
-    unsigned low = 0;
-    for (unsigned high = this->num_trees(); high - low > 1;) {
-      const unsigned middle = low + (high - low) / 2;
-      (this->trees[middle].first_slice <= s ? low : high) = middle;
-    }
-    const long_tree& entry = this->trees[low];
-    const std::int64_t count = forest.count(entry.tree);
-    return {entry.tree,
-            count,
-            entry.slice_items,
-            static_cast<int>(s - entry.first_slice),
-            static_cast<int>(tree::num_blocks(count, entry.slice_items)),
-            entry.first_partial};
-  }
-
-  /// Called by every thread when its block is done, if there are slices; the last block resets the
-  /// counters for the next call.
-  __device__ void finish() const {
+  // Called by every thread when its block is done; the last block resets the counters.
+  __device__ void leave() const {
     __syncthreads();
     if (threadIdx.x != 0) return;
     __threadfence();
@@ -113,10 +121,8 @@ __global__ void __launch_bounds__(
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();
-  const work_type work{forest, reducer, init, out, slices.partials, slices.arrivals, shared};
-  if (slices.done_before_slices(work)) return;
-  cuda::fold_slices(slices.slices_of(work), work);
-  slices.finish();
+  work_type work{forest, reducer, init, out, slices.partials, slices.arrivals, shared};
+  slices.fold(work);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -46,6 +46,16 @@ TILEFOLD_HD inline std::int64_t slice_size(std::int64_t count, std::int64_t leas
   return size;
 }
 
+/// A slice of a long tree: items [slice * size, (slice + 1) * size) of it, as far as they exist.
+struct tree_slice {
+  std::int64_t tree;
+  std::int64_t count;  // of the whole tree
+  std::int64_t size;
+  int slice;
+  int slices;
+  unsigned partial;  // of the tree's first slice
+};
+
 /// A tree that is too long for a warp.
 struct long_tree {
   std::int64_t tree;
@@ -93,6 +103,29 @@ struct long_queue {
 
   __device__ unsigned num_trees() const {
     return detail::smaller(static_cast<unsigned>(state->tail >> slice_bits), max_trees);
+  }
+
+  /// The slices of all trees that were queued, at least one.
+  template <class Forest>
+  __device__ std::int64_t size(const Forest& forest) const {
+    const long_tree& last = trees[num_trees() - 1];
+    return last.first_slice + tree::num_blocks(forest.count(last.tree), last.slice_items);
+  }
+  template <class Forest>
+  __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
+    unsigned low = 0;
+    for (unsigned high = num_trees(); high - low > 1;) {
+      const unsigned middle = low + (high - low) / 2;
+      (trees[middle].first_slice <= s ? low : high) = middle;
+    }
+    const long_tree& entry = trees[low];
+    const std::int64_t count = forest.count(entry.tree);
+    return {entry.tree,
+            count,
+            entry.slice_items,
+            static_cast<int>(s - entry.first_slice),
+            static_cast<int>(tree::num_blocks(count, entry.slice_items)),
+            entry.first_partial};
   }
 };
 

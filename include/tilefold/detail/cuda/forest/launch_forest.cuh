@@ -21,13 +21,18 @@
 #include <tilefold/detail/cuda/forest/forest_ranges.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
 #include <tilefold/detail/cuda/forest/lanes_kernel.cuh>
-#include <tilefold/detail/cuda/forest/planned_slices.cuh>
 #include <tilefold/detail/cuda/forest/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/forest/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/forest/warps_kernel.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
 
 namespace tilefold::detail::cuda {
+
+/// Whether T is an instance of a template.
+template <template <class...> class Template, class T>
+inline constexpr bool is_instance = false;
+template <template <class...> class Template, class... Types>
+inline constexpr bool is_instance<Template, Template<Types...>> = true;
 
 /// Whether lanes may take whole trees: of segments by offsets, whose lengths are read anyway.
 template <class Forest, class Reducer>
@@ -56,8 +61,7 @@ template <class Build, class Forest, class Reducer, class Init, class Out, class
 auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   static known_kernel known;
   return known.on(job.gpu,
-                  &short_trees_kernel<Build, short_items, min_resident_short_trees_blocks, Forest,
-                                      closed_reducer<Reducer>, Init, Empty, Out>,
+                  &short_trees_kernel<Build, Forest, closed_reducer<Reducer>, Init, Empty, Out>,
                   "short_trees_kernel", lanes_nt, starts::early);
 }
 
@@ -68,8 +72,8 @@ inline constexpr bool none_for_lanes = false;
 /// The trees that warps have after the first launch, or as the first launch.
 template <class Job>
 using trees_of_warps =
-    std::conditional_t<none_for_lanes<decltype(Job::forest)>, uncounted_trees<typename Job::acc>,
-                       counted_trees<typename Job::acc>>;
+    std::conditional_t<none_for_lanes<typename Job::forest_type>,
+                       uncounted_trees<typename Job::acc>, counted_trees<typename Job::acc>>;
 
 /// The kernels for longer trees, which lanes_kernel leaves.
 template <class Build, class Trees, class Forest, class Reducer, class Init, class Out, class Empty>
@@ -89,56 +93,46 @@ auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
                   "blocks_kernel", Policy.nt, starts::early);
 }
 
-/// Blocks of lanes_nt threads, of which a warp takes a tree at a time.
-constexpr std::int64_t lanes_blocks(std::int64_t trees) {
-  return tree::num_blocks(trees, lanes_nt / warp_size);
-}
-
 template <class Job>
-using which_of_job = which_trees<decltype(Job::forest), typename Job::reducer_type>;
+using which_of_job = which_trees<typename Job::forest_type, typename Job::reducer_type>;
 template <class Job>
 inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
 
-/// Whether one launch may fold a forest, if it has few trees.
 template <class Job>
-inline constexpr bool may_take_one_launch = sizeof(typename Job::acc) <= most_one_launch_acc_bytes;
-
-/// What blocks_kernel folds then.
-template <class Job>
-using slices_of_one_launch =
-    planned_slices<typename Job::acc, std::remove_cvref_t<decltype(Job::empty)>>;
+using slices_of = uneven_slices<typename Job::acc, typename Job::empty_type>;
 
 template <class Job>
 constexpr bool fits_one_launch(std::int64_t most_trees) {
-  return may_take_one_launch<Job> && most_trees <= most_one_launch_trees;
+  return may_take_one_launch<typename Job::acc> && most_trees <= most_one_launch_trees;
 }
-
-template <class Forest>
-inline constexpr bool has_one_tree = false;
-template <class Source, class Number>
-inline constexpr bool has_one_tree<deferred_tree<Source, Number>> = true;
 
 /// Whether it always does, so that nothing else needs to be compiled.
 template <class Job>
 inline constexpr bool always_takes_one_launch =
-    may_take_one_launch<Job> && has_one_tree<decltype(Job::forest)>;
+    may_take_one_launch<typename Job::acc> && is_instance<deferred_tree, typename Job::forest_type>;
 
-/// Asks the GPU about every kernel that launch_trees() may launch. The answers are remembered, so
-/// launch_trees() asks nothing that could fail between two launches.
+/// Asks the GPU about every kernel that launch_trees_of_any_length() may launch. The answers are
+/// remembered, so it asks nothing that could fail between two launches.
 template <class Build, tile_policy Policy, class Job>
 void ready_trees(const Job& job, std::int64_t most_trees) {
-  if constexpr (may_take_one_launch<Job>) {
-    if (fits_one_launch<Job>(most_trees)) {
-      (void)cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
-      return;
-    }
-  }
+  (void)cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
+  if (fits_one_launch<Job>(most_trees)) return;
   if constexpr (!always_takes_one_launch<Job>) {
-    if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+    if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
     (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-    (void)cuda::ready_blocks<Build, Policy, queued_slices<typename Job::acc>>(job);
   }
+}
+
+/// Launches lanes_kernel: `which` of the trees, with what the later launches need to know.
+template <class Build, class Job>
+void launch_lanes(const Job& job, std::int64_t most_trees, const forest_plan& plan,
+                  const long_queue<typename Job::acc>& queue, which_of_job<Job> which) {
+  const auto kernel = cuda::ready_lanes<Build>(job);
+  // A warp takes a tree at a time at least.
+  const std::int64_t blocks = tree::num_blocks(most_trees, lanes_nt / warp_size);
+  kernel.launch(kernel.most(blocks), job.stream, job.forest, job.reducer, job.init, job.empty,
+                job.out, plan, queue, which);
 }
 
 /// The queue of a forest's long trees, in the workspace.
@@ -162,9 +156,9 @@ template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
 void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
   const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
-  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
-  kernel.launch(kernel.resident, job.stream, {plan, job.empty, queue.partials, queue.arrivals},
-                job.forest, job.reducer, job.init, job.out);
+  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
+  kernel.launch(kernel.resident, job.stream, {queue, plan, job.empty, true}, job.forest,
+                job.reducer, job.init, job.out);
 }
 
 /// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
@@ -177,9 +171,9 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
   const forest_plan plan{
       tuning.warp_items(most_trees),
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
-  if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+  if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-  const auto by_blocks = cuda::ready_blocks<Build, Policy, queued_slices<acc>>(job);
+  const auto by_blocks = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
   bool asked = false;
   if constexpr (job_takes_trees<Job>) {
     asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
@@ -190,14 +184,12 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
     }
   }
   try {
-    if constexpr (!none_for_lanes<decltype(Job::forest)>) {
-      const auto by_lanes = cuda::ready_lanes<Build>(job);
-      by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
-                      job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
+    if constexpr (!none_for_lanes<typename Job::forest_type>) {
+      cuda::launch_lanes<Build>(job, most_trees, plan, queue, which_of_job<Job>{asked});
     }
     by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
                     job.reducer, job.init, job.out);
-    by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
+    by_blocks.launch(by_blocks.resident, job.stream, {queue, plan, job.empty, false}, job.forest,
                      job.reducer, job.init, job.out);
   } catch (...) {
     // No launch will take from the queue what the first launches put there.
@@ -210,7 +202,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
 void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
                                 const WorkspaceFor& workspace_for) {
-  if constexpr (may_take_one_launch<Job>) {
+  if constexpr (may_take_one_launch<typename Job::acc>) {
     if (fits_one_launch<Job>(most_trees)) {
       return cuda::launch_all_in_one<Build, Policy>(job, most_trees, workspace_for);
     }
@@ -218,11 +210,6 @@ void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
   if constexpr (!always_takes_one_launch<Job>) {
     cuda::launch_lanes_warps_blocks<Build, Policy>(job, most_trees, workspace_for);
   }
-}
-
-template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-void launch_trees(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
-  cuda::launch_trees_of_any_length<Build, Policy>(job, most_trees, workspace_for);
 }
 
 /// Whether one tree of a deferred length is folded in tiles, as tile_kernel folds a range.
@@ -255,42 +242,30 @@ bool launch_deferred_range(
   return true;
 }
 
-/// One tree of a deferred length: a range, or a forest of one tree.
-template <class Build, tile_policy Policy, class Source, class Number, class Reducer, class Init,
-          class Out, class Empty, class WorkspaceFor>
-  requires(defers_in_tiles<Source, Reducer>)
-void launch_trees(const forest_job<deferred_tree<Source, Number>, Reducer, Init, Out, Empty>& job,
-                  std::int64_t most_trees, const WorkspaceFor& workspace_for) {
-  if (cuda::launch_deferred_range<Build, Policy>(job, workspace_for)) return;
-  cuda::launch_trees_of_any_length<Build, Policy>(job, most_trees, workspace_for);
-}
-
 /// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
-template <class Build, tile_policy Policy, class Source, class Offsets, class Reducer, class Init,
-          class Out, class Empty, class WorkspaceFor>
-void launch_trees(const forest_job<bounded_forest<Source, Offsets>, Reducer, Init, Out, Empty>& job,
-                  std::int64_t most_trees, const WorkspaceFor& workspace_for) {
-  using acc = typename Reducer::accumulator;
+template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
+void launch_bounded_trees(const Job& job, std::int64_t most_trees,
+                          const WorkspaceFor& workspace_for) {
+  const typename Job::forest_type::base& segments = job.forest;
+  const auto of_any_length = job.with(segments);
   const std::int64_t most_items = job.forest.most_items;
   const forest_plan plan{most_items, 0};
-  if constexpr (takes_trees<offsets_forest<Source, Offsets>, Reducer>) {
+  const long_queue<typename Job::acc> no_queue{};
+  if constexpr (job_takes_trees<decltype(of_any_length)>) {
     if (most_items <= short_items && most_trees <= most_short_trees) {
       const auto taken = cuda::ready_short_trees<Build>(job);
       taken.launch(taken.most(tree::num_blocks(most_trees, lanes_nt)), job.stream, job.forest,
-                   job.reducer, job.init, job.empty, job.out, plan, long_queue<acc>{});
+                   job.reducer, job.init, job.empty, job.out, plan, no_queue);
       return;
     }
   }
-  if (most_items <= lane_plan<dealt_items<Source, Reducer, Init>>::most_items) {
-    const auto by_lanes = cuda::ready_lanes<Build>(job);
-    by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
-                    job.init, job.empty, job.out, plan, long_queue<acc>{}, any_trees{});
-    return;
+  constexpr int dealt =
+      dealt_items<typename Job::source_type, typename Job::reducer_type, typename Job::init_type>;
+  if (most_items <= lane_plan<dealt>::most_items) {
+    cuda::launch_lanes<Build>(job, most_trees, plan, no_queue, any_trees{});
+  } else {
+    cuda::launch_trees_of_any_length<Build, Policy>(of_any_length, most_trees, workspace_for);
   }
-  cuda::launch_trees<Build, Policy>(
-      forest_job<offsets_forest<Source, Offsets>, Reducer, Init, Out, Empty>{
-          job.forest, job.reducer, job.init, job.empty, job.out, job.gpu, job.stream},
-      most_trees, workspace_for);
 }
 
 // Whether elements come with their indices, which count from the start of their tree.
@@ -355,9 +330,8 @@ bool launch_staged_subtrees(
 }
 
 /// Trees of one length, each by a warp.
-template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
-void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
-                        std::int64_t trees) {
+template <class Build, class Job>
+void launch_equal_trees(const Job& job, std::int64_t trees) {
   // Not early: if there are few blocks, they would crowd on those SMs that are free first.
   const auto kernel = cuda::ready_warps<Build, equal_trees>(job, starts::in_turn);
   kernel.launch(kernel.most(tree::num_blocks(trees, warps_nt / warp_size)), job.stream,
@@ -387,17 +361,15 @@ inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t lengt
 }
 
 /// Trees of one length, by blocks.
-template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
-          class Empty, class WorkspaceFor>
-void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
-                         std::int64_t trees, const WorkspaceFor& workspace_for) {
-  using acc = typename Reducer::accumulator;
+template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
+void launch_equal_slices(const Job& job, std::int64_t trees, const WorkspaceFor& workspace_for) {
+  using acc = typename Job::acc;
+  using source_type = typename Job::source_type;
   const auto kernel = cuda::ready_blocks<Build, Policy, equal_slices<acc>>(job);
   const std::int64_t length = job.forest.length;
   // No smaller than forest_sizes.cuh knows them.
-  using source_type = typename Forest::source_type;
   constexpr int least =
-      stages_trees<source_type, Reducer>
+      stages_trees<source_type, typename Job::reducer_type>
           ? detail::larger(Policy.tile(), policy_for(item_bytes<source_type>).tile())
           : Policy.tile();
   const std::int64_t slice_items = cuda::slice_of_fewest_turns(
@@ -423,7 +395,7 @@ bool better_as_short_rows(const short_rows& of, int num_sms) {
   }
 }
 
-/// Trees of one length as short ranges; false if that does not pay, or cannot be.
+/// Folds rows as short ranges. False, with nothing launched, if that does not pay, or cannot be.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   if constexpr (sums_exactly<Reducer> ||
@@ -453,50 +425,90 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
   }
 }
 
-template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
-bool launch_short_rows(const forest_job<Forest, Reducer, Init, Out, Empty>&) {
-  return false;
+/// Blocks that share a long row at most: as many as a row has slices at most.
+inline constexpr std::int64_t most_row_blocks = max_slices;
+
+/// Two tiles each; no more than one group of partials, for which there is one counter, and than
+/// slices of the row, for which there is workspace.
+constexpr std::int64_t most_blocks_of_row(tile_policy tile, std::int64_t length, int bytes) {
+  const std::int64_t most =
+      detail::smaller(length / (2 * tile.tile()), length / policy_for(bytes).tile());
+  return detail::smaller(most, detail::smaller(std::int64_t{group_size(tile)}, most_row_blocks));
 }
 
-/// Long rows in any order; false if that does not pay, or cannot be.
-template <class Build, class Source, class Reducer, class Init, class Out, class Empty,
-          class WorkspaceFor>
-bool launch_any_order_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
-                           const WorkspaceFor& workspace_for) {
-  if constexpr (fold_traits<Reducer>::folds_in_any_order) {
-    using launch = any_order_launch<Reducer>;
-    static_assert(launch::most_row_blocks <= max_slices);
-    if constexpr (launch::folds_rows) return launch::template run_rows<Build>(job, workspace_for);
+/// The blocks of a row by which `resident` blocks at a time have folded all rows first: as many as
+/// fit in up to four turns. A turn takes as long as the tiles of a block, and a tile more.
+constexpr std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, int tile,
+                                     std::int64_t most_blocks, std::int64_t resident) {
+  std::int64_t best = 1;
+  std::int64_t least_time = (std::numeric_limits<std::int64_t>::max)();
+  for (std::int64_t turns = 1; turns <= 4; ++turns) {
+    const std::int64_t fitting = detail::smaller(turns * resident, most_split_slices) / rows;
+    const std::int64_t blocks =
+        detail::larger(detail::smaller(fitting, most_blocks), std::int64_t{1});
+    const std::int64_t tiles = tree::num_blocks(length, tile * blocks);
+    const std::int64_t time = tree::num_blocks(rows * blocks, resident) * (tiles + 1);
+    if (time < least_time) {
+      best = blocks;
+      least_time = time;
+    }
   }
-  return false;
+  return best;
 }
-template <class Build, class Forest, class Reducer, class Init, class Out, class Empty,
-          class WorkspaceFor>
-bool launch_any_order_rows(const forest_job<Forest, Reducer, Init, Out, Empty>&,
-                           const WorkspaceFor&) {
+
+/// Whether long rows are folded in any order: if an accumulator fits in a few registers, so not
+/// exact sums of floats, nor lists.
+template <class Reducer>
+inline constexpr bool folds_rows_in_any_order =
+    fold_traits<Reducer>::folds_in_any_order && !sums_exactly<Reducer> &&
+    !fold_traits<Reducer>::selects && sizeof(typename Reducer::accumulator) <= 32;
+
+/// Folds long rows in any order, if there are enough items for the GPU. False, with nothing
+/// launched, of others.
+template <class Build, class Job, class WorkspaceFor>
+bool launch_any_order_rows(const Job& job, const WorkspaceFor& workspace_for) {
+  using acc = typename Job::acc;
+  if constexpr (folds_rows_in_any_order<typename Job::reducer_type>) {
+    using launch = any_order_launch<typename Job::reducer_type>;
+    constexpr int bytes = item_bytes<typename Job::source_type>;
+    constexpr tile_policy tile = launch::template policy<default_policy, bytes>;
+    const std::int64_t rows = job.forest.num_trees;
+    const std::int64_t length = job.forest.length;
+    const std::int64_t most_blocks = cuda::most_blocks_of_row(tile, length, bytes);
+    if (most_blocks < 1 || rows < 1 || rows > most_tiles) return false;
+    if (rows * most_blocks < job.gpu.num_sms) return false;
+    const auto kernel = launch::template ready<Build, tile>(job.forest, job.init, job.out, job.gpu);
+    const std::int64_t blocks =
+        cuda::blocks_of_row(rows, length, tile.tile(), most_blocks, kernel.resident);
+    if (rows * blocks < job.gpu.num_sms) return false;
+    scratch<acc> memory{};
+    if (blocks > 1) {
+      memory = scratch_in<acc>(workspace_for(workspace_demand{
+          rows * blocks * static_cast<std::int64_t>(sizeof(acc)), rows * arrival_bytes}));
+    }
+    kernel.launch(grid_shape{blocks, tile.nt, false, rows}, job.stream, job.forest, job.reducer,
+                  job.init, job.out, nullptr, memory);
+    return true;
+  }
   return false;
 }
 
 /// A forest of trees of one length.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
-          class Empty, class WorkspaceFor>
-void launch_trees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
-                  std::int64_t trees, const WorkspaceFor& workspace_for) {
-  using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>;
-  using acc = typename job_type::acc;
-  const std::int64_t length = job.forest.length;
-  if constexpr (!has_indices<Source> && stages_subtrees<Source, Reducer>) {
+template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
+void launch_trees_of_one_length(const Job& job, std::int64_t trees,
+                                const WorkspaceFor& workspace_for) {
+  using source_type = typename Job::source_type;
+  using reducer_type = typename Job::reducer_type;
+  if constexpr (!has_indices<source_type> && stages_subtrees<source_type, reducer_type>) {
     if (cuda::launch_staged_subtrees<Build>(job)) return;
   }
-  if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
+  if constexpr (!has_indices<source_type> && !folds_stretches<source_type, reducer_type>) {
     if (cuda::launch_subtrees<Build>(job)) return;
   }
+  const std::int64_t length = job.forest.length;
   const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);
-  if (length <= lane_plan<stretch_items<Source>>::most_items) {
-    const auto by_lanes = cuda::ready_lanes<Build>(job);
-    by_lanes.launch(by_lanes.most(lanes_blocks(trees)), job.stream, job.forest, job.reducer,
-                    job.init, job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{},
-                    any_trees{});
+  if (length <= lane_plan<stretch_items<source_type>>::most_items) {
+    cuda::launch_lanes<Build>(job, trees, {warp_items, 0}, {}, any_trees{});
   } else if (length <= warp_items) {
     cuda::launch_equal_trees<Build>(job, trees);
   } else {
@@ -516,21 +528,36 @@ constexpr tile_policy forest_policy() {
 
 template <class Build, class Policy, class Job>
 void ready_forest(const Job& job, std::int64_t most_trees) {
-  using source_type = typename decltype(Job::forest)::source_type;
+  using source_type = typename Job::source_type;
   cuda::ready_trees<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
       job, most_trees);
 }
 
 template <class Build, class Policy, class Job, class WorkspaceFor>
 void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
-  using source_type = typename decltype(Job::forest)::source_type;
-  // A policy that the caller set is used as it is.
-  if constexpr (std::is_same_v<Policy, default_policy>) {
-    if (cuda::launch_any_order_rows<Build>(job, workspace_for)) return;
-    if (cuda::launch_short_rows<Build>(job)) return;
+  using forest_type = typename Job::forest_type;
+  using source_type = typename Job::source_type;
+  using reducer_type = typename Job::reducer_type;
+  constexpr tile_policy policy = forest_policy<Policy, source_type, reducer_type>();
+  if constexpr (is_instance<equal_forest, forest_type>) {
+    // A policy that the caller set is used as it is.
+    if constexpr (std::is_same_v<Policy, default_policy>) {
+      // Where accumulators settle, the threads of a long row's blocks wait for each other to vote.
+      constexpr bool votes = fold_traits<reducer_type>::settles;
+      if (votes && cuda::launch_short_rows<Build>(job)) return;
+      if (cuda::launch_any_order_rows<Build>(job, workspace_for)) return;
+      if (!votes && cuda::launch_short_rows<Build>(job)) return;
+    }
+    cuda::launch_trees_of_one_length<Build, policy>(job, most_trees, workspace_for);
+  } else if constexpr (is_instance<bounded_forest, forest_type>) {
+    cuda::launch_bounded_trees<Build, policy>(job, most_trees, workspace_for);
+  } else {
+    if constexpr (is_instance<deferred_tree, forest_type> &&
+                  defers_in_tiles<source_type, reducer_type>) {
+      if (cuda::launch_deferred_range<Build, policy>(job, workspace_for)) return;
+    }
+    cuda::launch_trees_of_any_length<Build, policy>(job, most_trees, workspace_for);
   }
-  cuda::launch_trees<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
-      job, most_trees, workspace_for);
 }
 
 /// How a cuda_executor folds forests.

@@ -26,8 +26,11 @@
 
 namespace tilefold::detail::cuda {
 
-/// The slices of the trees that are too long for a warp, in the order of the trees. All threads of
-/// a block of Nt take part in making it.
+/// Whether one launch may fold a forest, if it has few trees.
+template <class Acc>
+inline constexpr bool may_take_one_launch = sizeof(Acc) <= most_one_launch_acc_bytes;
+
+/// The slices of the trees that are too long for a warp, in the order of the trees.
 template <int Nt>
 class slice_plan {
   static constexpr int num_warps = Nt / warp_size;
@@ -42,9 +45,11 @@ class slice_plan {
     int first[most_one_launch_trees + 1];  // each tree's first slice; how many there are
   };
 
+  /// All threads of a block of Nt make it.
   template <class Forest>
-  __device__ slice_plan(const Forest& forest, const forest_plan& plan, shared_memory& memory)
-      : first_(memory.first), slice_items_(plan.slice_items) {
+  __device__ void make(const Forest& forest, const forest_plan& plan, shared_memory& memory) {
+    first_ = memory.first;
+    slice_items_ = plan.slice_items;
     const auto size = static_cast<int>(forest.size());
     const int begin = static_cast<int>(threadIdx.x) * trees_per_thread;
     const int end = detail::smaller(begin + trees_per_thread, size);
@@ -119,46 +124,29 @@ class slice_plan {
   std::int64_t slice_items_;
 };
 
-/// All trees of a forest of few. Their slices are those of a plan that every block makes.
-template <class Acc, class Empty>
-struct planned_slices {
-  forest_plan lengths;
-  Empty empty;
-  Acc* partials;
-  unsigned* arrivals;
-
-  /// Folds the trees that are for warps. Returns whether those are all.
-  template <class Work>
-  __device__ __forceinline__ bool done_before_slices(const Work& work) const {
-    const auto size = static_cast<int>(work.forest.size());
-    bool any_long = false;
-    for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
-      any_long |= work.forest.count(t) > lengths.warp_items;
-    }
-    // Neighbours in different blocks: few trees are spread over the GPU.
-    const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
-    const int warps = static_cast<int>(Work::nt / warp_size * gridDim.x);
-    for (int t = warp; t < size; t += warps) {
-      const std::int64_t count = work.forest.count(t);
-      if (count > lengths.warp_items) continue;
-      if (count > 0) {
-        const auto value =
-            cuda::fold_by_warp(work.forest.tree(t), work.reducer, count, work.shared);
-        if (threadIdx.x % warp_size == 0) work.write_tree(t, value);
-      } else if (threadIdx.x % warp_size == 0) {
-        cuda::write(work.out + t, detail::result_of_nothing(work.reducer, empty));
-      }
-    }
-    return !__syncthreads_or(any_long);
+/// Folds the trees that are for warps. Returns whether those are all.
+template <class Empty, class Work>
+__device__ __forceinline__ bool fold_all_by_warps(const forest_plan& plan, const Empty& empty,
+                                                  const Work& work) {
+  const auto size = static_cast<int>(work.forest.size());
+  bool any_long = false;
+  for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
+    any_long |= work.forest.count(t) > plan.warp_items;
   }
-
-  template <class Work>
-  __device__ __forceinline__ slice_plan<Work::nt> slices_of(const Work& work) const {
-    __shared__ typename slice_plan<Work::nt>::shared_memory memory;
-    return {work.forest, lengths, memory};
+  // Neighbours in different blocks: few trees are spread over the GPU.
+  const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
+  const int warps = static_cast<int>(Work::nt / warp_size * gridDim.x);
+  for (int t = warp; t < size; t += warps) {
+    const std::int64_t count = work.forest.count(t);
+    if (count > plan.warp_items) continue;
+    if (count > 0) {
+      const auto value = cuda::fold_by_warp(work.forest.tree(t), work.reducer, count, work.shared);
+      if (threadIdx.x % warp_size == 0) work.write_tree(t, value);
+    } else if (threadIdx.x % warp_size == 0) {
+      cuda::write(work.out + t, detail::result_of_nothing(work.reducer, empty));
+    }
   }
-
-  __device__ void finish() const {}
-};
+  return !__syncthreads_or(any_long);
+}
 
 }  // namespace tilefold::detail::cuda

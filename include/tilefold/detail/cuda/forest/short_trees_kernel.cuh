@@ -39,7 +39,7 @@ struct short_trees_memory {
 };
 
 /// One warp's work. A batch is 32 trees that lie side by side.
-template <class Work, int Items>
+template <class Work>
 class short_tree_work {
   using acc = typename Work::acc;
   using source_type = typename Work::source_type;
@@ -72,13 +72,14 @@ class short_tree_work {
       const int t = batch * warp_size + lane();
       const std::int64_t begin = first_;
       const int count = short_length(last_ - first_);
-      tree_of_lane<source_type, reducer_type, Items> tree;
-      tree.load(detail::starting_at(work_.forest.source, begin), count > Items ? 0 : count, true);
+      tree_of_lane<source_type, reducer_type, short_items> tree;
+      tree.load(detail::starting_at(work_.forest.source, begin), count > short_items ? 0 : count,
+                true);
       batch += warps;
       read_offsets(batch, end);  // come while these are folded
-      if constexpr (!all_short) let_wait(begin, count, t, count > Items, false);
+      if constexpr (!all_short) let_wait(begin, count, t, count > short_items, false);
       const acc value = tree.fold(work_.reducer);
-      if (all_short || count <= Items) work_.write_tree(t, count, value);
+      if (all_short || count <= short_items) work_.write_tree(t, count, value);
       if constexpr (!all_short) {
         __syncwarp();
         while (num_waiting_ >= (batch < end ? warp_size : 1)) deal(true);
@@ -128,7 +129,7 @@ class short_tree_work {
   // A tree's length as lane_plan takes it. Of a tree that is longer than promised, the items that a
   // lane has room for.
   __device__ __forceinline__ static int short_length(std::int64_t count) {
-    if constexpr (all_short) count = detail::smaller(count, std::int64_t{Items});
+    if constexpr (all_short) count = detail::smaller(count, std::int64_t{short_items});
     if (count > plan_type::most_items) return plan_type::for_warps;
     return static_cast<int>(detail::larger(count, std::int64_t{0}));
   }
@@ -204,9 +205,9 @@ class short_tree_work {
   std::int64_t last_;
 };
 
-template <class Build, int Items, int Blocks, class Forest, class Reducer, class Init, class Empty,
-          class Out>
-__global__ void __launch_bounds__(lanes_nt, blocks_that_fit(Blocks, lanes_nt))
+template <class Build, class Forest, class Reducer, class Init, class Empty, class Out>
+__global__ void __launch_bounds__(lanes_nt,
+                                  blocks_that_fit(min_resident_short_trees_blocks, lanes_nt))
     short_trees_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
                        forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
@@ -219,7 +220,7 @@ __global__ void __launch_bounds__(lanes_nt, blocks_that_fit(Blocks, lanes_nt))
   const batch_type all{forest, reducer, init, empty, out, plan, queue};
   const int warps = static_cast<int>(gridDim.x) * warps_per_block;
   const int warp = static_cast<int>(blockIdx.x * warps_per_block + threadIdx.x / warp_size);
-  short_tree_work<batch_type, Items> work(all, memory[threadIdx.x / warp_size]);
+  short_tree_work<batch_type> work(all, memory[threadIdx.x / warp_size]);
   work.fold(warp, warps);
   if constexpr (!all_dealt<Forest>) work.queue_longest(warp, warps);
 }

@@ -28,16 +28,6 @@
 
 namespace tilefold::detail::cuda {
 
-/// A slice of a long tree: items [slice * size, (slice + 1) * size) of it, as far as they exist.
-struct tree_slice {
-  std::int64_t tree;
-  std::int64_t count;  // of the whole tree
-  std::int64_t size;
-  int slice;
-  int slices;
-  unsigned partial;  // of the tree's first slice
-};
-
 /// Whether the warps of a block of `nt` threads stage their parts of a slice: of structs, where
 /// that many stripes fit shared memory.
 template <class Source, class Reducer>
@@ -177,7 +167,7 @@ class slice_work {
 /// All slices of `slices`, by all blocks.
 template <tile_policy Policy, class Slices, class Forest, class Reducer, class Init, class Out>
 __device__ __forceinline__ void fold_slices(const Slices& slices,
-                                            slice_work<Policy, Forest, Reducer, Init, Out> work) {
+                                            slice_work<Policy, Forest, Reducer, Init, Out>& work) {
   const std::int64_t size = slices.size(work.forest);
   for (std::int64_t s = blockIdx.x; s < size; s += gridDim.x) {
     work.run(slices.find(work.forest, s));

@@ -14,7 +14,6 @@
 #include <cstdint>
 
 #include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>

@@ -3,14 +3,14 @@
 // Before and after the sort of items by their index:
 //
 //     indices     2 0 3 9 0 2            4 results
-//     bins        2 0 3 4 0 2            index_kernel; 4 stands for an index without a result
+//     bins        2 0 3 4 0 2            read_bins; 4 stands for an index without a result
 //     positions   0 1 2 3 4 5
 //
 //     bins        0 0 2 2 3 4            the sort, which is stable
 //     positions   1 4 0 5 2 3
-//     offsets     0 2 2 4 5              offsets_kernel: where each result's items begin
+//     offsets     0 2 2 4 5              find_offsets: where each result's items begin
 //
-// Device code.
+// index_kernel calls either of them for every position, or every result. Device code.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +22,26 @@ namespace tilefold::detail::cuda {
 
 inline constexpr int index_nt = 256;
 
-/// Writes the bin and the position of every item; index_of(j) tells the bin of item j.
-template <class Build, class IndexOf>
-__global__ void __launch_bounds__(index_nt)
-    index_kernel(IndexOf index_of, std::int64_t n, std::uint32_t* bins, std::uint32_t* positions) {
-  cuda::wait_for_previous_launch();
-  const std::int64_t step = std::int64_t{gridDim.x} * index_nt;
-  for (std::int64_t j = std::int64_t{blockIdx.x} * index_nt + threadIdx.x; j < n; j += step) {
+/// Writes the bin and the position of item j; index_of(j) tells the bin.
+template <class IndexOf>
+struct read_bins {
+  IndexOf index_of;
+  std::uint32_t* bins;
+  std::uint32_t* positions;
+
+  __device__ __forceinline__ void operator()(std::int64_t j) const {
     bins[j] = static_cast<std::uint32_t>(index_of(j));
     positions[j] = static_cast<std::uint32_t>(j);
   }
-}
+};
 
-/// Writes the number of items in bins below b as offsets[b], for b = 0 to num_results, of n bins in
-/// ascending order.
-template <class Build>
-__global__ void __launch_bounds__(index_nt)
-    offsets_kernel(const std::uint32_t* bins, std::int64_t n, std::int64_t num_results,
-                   std::int64_t* offsets) {
-  cuda::wait_for_previous_launch();
-  const std::int64_t step = std::int64_t{gridDim.x} * index_nt;
-  for (std::int64_t b = std::int64_t{blockIdx.x} * index_nt + threadIdx.x; b <= num_results;
-       b += step) {
+/// Writes the number of items in bins below b as offsets[b], of n bins in ascending order.
+struct find_offsets {
+  const std::uint32_t* bins;
+  std::int64_t n;
+  std::int64_t* offsets;
+
+  __device__ __forceinline__ void operator()(std::int64_t b) const {
     std::int64_t first = 0;
     std::int64_t count = n;
     while (count > 0) {
@@ -53,6 +51,16 @@ __global__ void __launch_bounds__(index_nt)
       count = below ? count - half - 1 : half;
     }
     offsets[b] = first;
+  }
+};
+
+/// Calls step(j) for j = 0 to n - 1.
+template <class Build, class Step>
+__global__ void __launch_bounds__(index_nt) index_kernel(Step step, std::int64_t n) {
+  cuda::wait_for_previous_launch();
+  const std::int64_t threads = std::int64_t{gridDim.x} * index_nt;
+  for (std::int64_t j = std::int64_t{blockIdx.x} * index_nt + threadIdx.x; j < n; j += threads) {
+    step(j);
   }
 }
 

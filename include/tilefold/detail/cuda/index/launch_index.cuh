@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items in the order of their indices: a kernel that reads the indices, CUB's sort, and a kernel
+// Items in the order of their indices: a launch that reads the indices, CUB's sort, and a launch
 // that finds where each result's items begin. All of it lies in the executor's workspace, behind
 // what the forest needs that is folded then. Host code.
 #pragma once
@@ -63,17 +63,26 @@ std::int64_t sort_bytes(std::int64_t n) {
   return static_cast<std::int64_t>(bytes);
 }
 
+/// What a caller of the sort needs besides: a forest of more trees than there are results, and
+/// memory of its own.
+struct index_room {
+  std::int64_t trees = 0;
+  std::int64_t bytes = 0;
+};
+
 /// Where things lie behind the partials of the forest.
 struct index_tables {
   std::int64_t offsets;
   std::int64_t words[4];  // bins and positions, twice
   std::int64_t temporary;
+  std::int64_t room;
   workspace_demand demand;
 
   index_tables(std::int64_t n, std::int64_t num_results, std::int64_t acc_bytes,
-               std::int64_t temporary_bytes) {
+               std::int64_t temporary_bytes, const index_room& more) {
+    const std::int64_t trees = detail::larger(num_results, more.trees);
     const workspace_demand forest =
-        num_results == 0 ? workspace_demand{0, 0} : queue_demand(num_results, acc_bytes);
+        trees == 0 ? workspace_demand{0, 0} : queue_demand(trees, acc_bytes);
     std::int64_t at = align_up(forest.partial_bytes);
     const auto next = [&](std::int64_t bytes) {
       const std::int64_t here = at;
@@ -85,6 +94,7 @@ struct index_tables {
       word = next(n * static_cast<std::int64_t>(sizeof(std::uint32_t)));
     }
     temporary = next(temporary_bytes);
+    room = next(more.bytes);
     demand = {at, forest.arrival_bytes};
   }
 };
@@ -107,19 +117,16 @@ class index_order {
  public:
   /// Sorts n items by index_of(j), in the order of the stream.
   template <class Executor, class IndexOf>
-  void sort(Executor& exec, std::int64_t acc_bytes, std::int64_t n, const IndexOf& index_of) {
+  void sort(Executor& exec, std::int64_t acc_bytes, std::int64_t n, const IndexOf& index_of,
+            const index_room& more = {}) {
     cuda::require_indexable("items", n);
     cuda::require_indexable("results", index_of.num_results);
     exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
       const std::int64_t results = index_of.num_results;
-      static known_kernel known_index;
-      static known_kernel known_offsets;
-      const auto reads = known_index.on(gpu, &index_kernel<Build, IndexOf>, "index_kernel",
-                                        index_nt, starts::early);
-      const auto finds =
-          known_offsets.on(gpu, &offsets_kernel<Build>, "offsets_kernel", index_nt, starts::early);
+      const auto reads = ready<read_bins<IndexOf>>(gpu);
+      const auto finds = ready<find_offsets>(gpu);
       const std::int64_t temporary_bytes = n == 0 ? 0 : sort_bytes<Build>(n);
-      const index_tables tables(n, results, acc_bytes, temporary_bytes);
+      const index_tables tables(n, results, acc_bytes, temporary_bytes, more);
       char* const memory = workspace_for(tables.demand).template partials<char>();
       const auto words = [&](int i) {
         return reinterpret_cast<std::uint32_t*>(memory + tables.words[i]);
@@ -127,27 +134,33 @@ class index_order {
       word_buffers bins(words(0), words(1));
       word_buffers positions(words(2), words(3));
       if (n > 0) {
-        reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream, index_of, n, bins.Current(),
-                     positions.Current());
+        reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream,
+                     {index_of, bins.Current(), positions.Current()}, n);
         auto bytes = static_cast<std::size_t>(temporary_bytes);
         cuda::sort_pairs<Build>(memory + tables.temporary, bytes, bins, positions, n,
                                 bits_of_bins<typename IndexOf::index_type>(results), stream);
       }
       auto* const offsets = reinterpret_cast<std::int64_t*>(memory + tables.offsets);
-      finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream, bins.Current(), n,
-                   results, offsets);
+      finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream,
+                   {bins.Current(), n, offsets}, results + 1);
+      bins_ = bins.Current();
       positions_ = positions.Current();
       offsets_ = offsets;
+      room_ = memory + tables.room;
     });
   }
 
   position_array<std::uint32_t> positions() const { return {positions_}; }
   const std::int64_t* offsets() const { return offsets_; }
+  /// The indices in their order; num_results of what is left out.
+  const std::uint32_t* bins() const { return bins_; }
+  /// The memory that the caller asked for.
+  char* room() const { return room_; }
 
   /// What reduce_by_index_workspace_bytes() answers.
   template <class Executor>
   static std::int64_t workspace_bytes(Executor& exec, std::int64_t n, std::int64_t num_results,
-                                      std::int64_t acc_bytes) {
+                                      std::int64_t acc_bytes, const index_room& more = {}) {
     const char* const query = "reduce_by_index_workspace_bytes";
     cuda::require_size(query, "n", n, 0);
     cuda::require_size(query, "num_results", num_results, 0);
@@ -159,12 +172,20 @@ class index_order {
     exec.in_context([&](const device_info&, cudaStream_t, const auto&) {
       if (n > 0) temporary_bytes = sort_bytes<Build>(n);
     });
-    return index_tables(n, num_results, acc_bytes, temporary_bytes).demand.bytes();
+    return index_tables(n, num_results, acc_bytes, temporary_bytes, more).demand.bytes();
   }
 
  private:
+  template <class Step>
+  static auto ready(const device_info& gpu) {
+    static known_kernel known;
+    return known.on(gpu, &index_kernel<Build, Step>, "index_kernel", index_nt, starts::early);
+  }
+
+  const std::uint32_t* bins_ = nullptr;
   const std::uint32_t* positions_ = nullptr;
   const std::int64_t* offsets_ = nullptr;
+  char* room_ = nullptr;
 };
 
 }  // namespace tilefold::detail::cuda

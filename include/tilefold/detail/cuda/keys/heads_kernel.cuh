@@ -20,7 +20,6 @@
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
 
@@ -42,6 +41,9 @@ static_assert(patch_quarters * quarter_bits == 64);
 
 __device__ __forceinline__ int lane_of_thread() {
   return static_cast<int>(threadIdx.x) % warp_size;
+}
+__device__ __forceinline__ int warp_of_thread() {
+  return static_cast<int>(threadIdx.x) / warp_size;
 }
 
 /// The item of the patch that bit `bit` of this lane's tells of.
@@ -141,7 +143,7 @@ __device__ __forceinline__ head_count scan_counts(std::int64_t n, const Get& get
                           __shfl_up_sync(full_warp, up_to.end, distance)};
     if (lane_of_thread() >= distance) up_to = left.then(up_to);
   }
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int warp = warp_of_thread();
   if (lane_of_thread() == warp_size - 1) up_to_warp[warp] = up_to;
   __syncthreads();
   head_count before{0, 0};
@@ -295,8 +297,7 @@ __global__ void __launch_bounds__(by_key_nt)
   const std::int64_t first_patch = std::int64_t{blockIdx.x} * of_block;
   const std::int64_t left = tables.num_patches - first_patch;
 #pragma unroll 1
-  for (int p = static_cast<int>(threadIdx.x) / warp_size; p < of_block && p < left;
-       p += by_key_warps) {
+  for (int p = warp_of_thread(); p < of_block && p < left; p += by_key_warps) {
     const std::int64_t patch = first_patch + p;
     const head_bits heads = head_finder<Keys>{keys}.of_patch(tables.begin(patch));
     tables.heads[patch * warp_size + lane_of_thread()] = heads;

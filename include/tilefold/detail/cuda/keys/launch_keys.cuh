@@ -12,7 +12,6 @@
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/forest/launch_forest.cuh>
 #include <tilefold/detail/cuda/keys/key_sizes.cuh>

@@ -129,7 +129,7 @@ class patch_work {
   __device__ __forceinline__ std::int64_t first_head() const { return begin + end_; }
 
  private:
-  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  __device__ __forceinline__ static int lane() { return lane_of_thread(); }
   __device__ __forceinline__ std::int64_t span_begin() const { return begin + span_ * span_items; }
   __device__ __forceinline__ int start(int r) const { return memory.starts[r]; }
   __device__ __forceinline__ int length(int r) const { return start(r + 1) - start(r); }
@@ -449,7 +449,7 @@ struct listed_share {
 template <int Share, class Input>
 __device__ __forceinline__ listed_share take_share(const run_tables& tables, const Input&) {
   constexpr int shares = patch_items / Share;
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int warp = warp_of_thread();
   const std::int64_t share = std::int64_t{blockIdx.x} * by_key_warps + warp;
   const std::int64_t patch = share / shares;
   patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
@@ -491,7 +491,7 @@ __device__ __forceinline__ found_share take_share(const heads_of_block<CountOut>
   static_assert(Share == patch_items);
   __shared__ head_bits heads[by_key_warps * warp_size];
   __shared__ int runs_of_warp[by_key_warps];
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int warp = warp_of_thread();
   const std::int64_t begin = range.origin + warp * patch_items;
   heads[threadIdx.x] = head_finder<Input>{input}.of_patch(begin);
   __syncthreads();
@@ -516,8 +516,8 @@ __global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Redu
   cuda::wait_for_previous_launch();
   const auto share = cuda::take_share<Share>(heads, input);
   if (__all_sync(full_warp, share.heads.mine == 0)) return;
-  work_type work(input, reducer, init, keys_out, out,
-                 memory[static_cast<int>(threadIdx.x) / warp_size].value, share.begin, share.heads);
+  work_type work(input, reducer, init, keys_out, out, memory[warp_of_thread()].value, share.begin,
+                 share.heads);
   work.fold_runs(share.runs_before(), share.runs());
   share.finish(work.first_head());
 }

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
@@ -104,12 +103,12 @@ class value_stream {
 #pragma unroll 1
         for (int w = 0; w < 4; ++w) {
           const int at = first + 4 * w;
-          if (at >= begin_ && at < end_) cuda::copy_word(to + w, from + w);
+          if (at >= begin_ && at < end_) cuda::copy_words<1>(to + w, from + w);
         }
         return;
       }
     }
-    cuda::copy_vector(to, from);
+    cuda::copy_words<4>(to, from);
   }
 
   ring_type& ring_;

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>
@@ -30,15 +31,24 @@
 
 namespace tilefold::detail::cuda {
 
-/// One word from global to shared memory; there after finish_stage().
-__device__ __forceinline__ void copy_word(unsigned* to, const unsigned* from) {
+/// 1, 2 or 4 words from global to shared memory; there after finish_stage().
+template <int Words>
+__device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from) {
+  static_assert(Words == 1 || Words == 2 || Words == 4);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(to))),
-               "l"(__cvta_generic_to_global(from))
-               : "memory");
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const auto global = __cvta_generic_to_global(from);
+  if constexpr (Words == 4) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global),
+                 "n"(4 * Words)
+                 : "memory");
+  }
 #else
-  *to = *from;
+  using vector =
+      std::conditional_t<Words == 4, uint4, std::conditional_t<Words == 2, uint2, unsigned>>;
+  *reinterpret_cast<vector*>(to) = *reinterpret_cast<const vector*>(from);
 #endif
 }
 
@@ -94,43 +104,6 @@ class shared_elements : public elements_of<Source, Holders> {
     cuda::commit_stage();
   }
 };
-
-/// 16 bytes from global to shared memory; there after finish_stage().
-__device__ __forceinline__ void copy_vector(unsigned* to, const unsigned* from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(to))),
-               "l"(__cvta_generic_to_global(from))
-               : "memory");
-#else
-  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
-#endif
-}
-
-/// 8 bytes, likewise.
-__device__ __forceinline__ void copy_pair(unsigned* to, const unsigned* from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(to))),
-               "l"(__cvta_generic_to_global(from))
-               : "memory");
-#else
-  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(from);
-#endif
-}
-
-/// 1, 2 or 4 words.
-template <int Words>
-__device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from) {
-  static_assert(Words == 1 || Words == 2 || Words == 4);
-  if constexpr (Words == 1) {
-    cuda::copy_word(to, from);
-  } else if constexpr (Words == 2) {
-    cuda::copy_pair(to, from);
-  } else {
-    cuda::copy_vector(to, from);
-  }
-}
 
 /// The cell of lane q is `CellWords` words, of which word w lies at q * CellWords + (w ^ key(q)).
 ///
@@ -235,7 +208,7 @@ class staged_cells {
       unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / places::vectors + cells));
 #pragma unroll
       for (int k = 0; k < places::vectors; ++k) {
-        cuda::copy_vector((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
+        cuda::copy_words<4>((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
       }
     } else {
       copy_all_by<4>(from, lane);
@@ -294,11 +267,12 @@ class staged_cells<It, Cell> {
     const int w = lane % cell_words;
 #pragma unroll
     for (int k = 0; k < cell_words; ++k) {
-      cuda::copy_word(memory_ + (q * pitch + w) + k * cells * pitch,
-                      from + (q * cell_words + w) + k * cells * cell_words);
+      cuda::copy_words<1>(memory_ + (q * pitch + w) + k * cells * pitch,
+                          from + (q * cell_words + w) + k * cells * cell_words);
     }
     if (offset(first) != 0) {
-      cuda::copy_word(memory_ + lane * pitch + cell_words, from + lane * cell_words + cell_words);
+      cuda::copy_words<1>(memory_ + lane * pitch + cell_words,
+                          from + lane * cell_words + cell_words);
     }
   }
 

@@ -42,7 +42,7 @@ __device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from, i
   for (; w + (unroll - 1) * warp_size < end; w += unroll * warp_size) {
 #pragma unroll
     for (int k = 0; k < unroll; ++k) {
-      cuda::copy_word(to + k * (warp_size + 1), from + k * warp_size);
+      cuda::copy_words<1>(to + k * (warp_size + 1), from + k * warp_size);
     }
     to += unroll * (warp_size + 1);
     from += unroll * warp_size;
@@ -50,7 +50,7 @@ __device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from, i
 #pragma unroll
   for (int k = 0; k < unroll; ++k) {
     if (w + k * warp_size < end) {
-      cuda::copy_word(to + k * (warp_size + 1), from + k * warp_size);
+      cuda::copy_words<1>(to + k * (warp_size + 1), from + k * warp_size);
     }
   }
 }

@@ -132,30 +132,26 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
   return block_tree<Nt / warp_size, 1, true, Reducer>::fold(reducer, of_warp, warp_values, 0);
 }
 
-/// Tells all blocks of a range that the value is settled. The answer is the same for all lanes of a
-/// warp. Only a warp that settles by its own items writes the flag. If every warp that saw the flag
-/// wrote it again, thousands of warps would read and write one word in turn, and all would wait.
-struct flag_of_range {
-  volatile unsigned* raised;
+/// Tells those who fold a row that its value is settled.
+struct settled_flag {
+  volatile unsigned* raised;  // of all blocks of a range; nullptr: each block by itself
 
+  /// The answer is the same for all lanes of a warp. Only a warp that settles by its own items
+  /// writes the flag. If every warp that saw the flag wrote it again, thousands of warps would read
+  /// and write one word in turn, and all would wait. Without a flag the threads of a block vote.
   __device__ __forceinline__ bool is_settled(bool mine, unsigned look) const {
+    const bool looks = look % tiles_between_looks == 0;
+    if (raised == nullptr) return looks && __syncthreads_or(mine);
     if (__any_sync(full_warp, mine)) {
       *raised = 1;
       return true;
     }
-    return look % tiles_between_looks == 0 && __any_sync(full_warp, *raised != 0);
-  }
-};
-
-/// Tells the threads of one block, which all look at once.
-struct vote_of_block {
-  __device__ __forceinline__ static bool is_settled(bool mine, unsigned look) {
-    return look % tiles_between_looks == 0 && __syncthreads_or(mine);
+    return looks && __any_sync(full_warp, *raised != 0);
   }
 };
 
 /// Folds the tiles of one of `blocks` blocks in turn, until `settled` says that the value is.
-template <tile_policy Policy, class Source, class Reducer, class Settled>
+template <tile_policy Policy, class Source, class Reducer>
 class any_order_fold {
   using running = running_fold<Policy, Source, Reducer>;
 
@@ -163,7 +159,7 @@ class any_order_fold {
   const Source& source;
   const Reducer& reducer;
   std::int64_t n;
-  Settled settled;
+  settled_flag settled;
   unsigned block;
   unsigned blocks;
 
@@ -188,42 +184,21 @@ class any_order_fold {
   }
 };
 
-/// The fold of n items, at least a tile and a packet for each block. `settled` is zero; if
-/// accumulators settle, the thread that writes through `out` makes it zero again: all others have
-/// arrived then, and look no more.
-template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
-    any_order_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
-                     unsigned* settled, scratch<typename Reducer::accumulator> memory) {
-  constexpr tile_policy policy{Nt, Vt};
-  using place = std::conditional_t<Reducer::settles, cleared_before<Out>, Out>;
-  using grid = partials_fold<Nt, Reducer, Init, place>;
-  __shared__ typename grid::shared_memory shared;
-  cuda::refuse_flush_to_zero();
-  using fold = any_order_fold<policy, Source, Reducer, flag_of_range>;
-  const auto mine = fold{source, reducer, n, {settled}, blockIdx.x, gridDim.x}.fold();
-  const auto value =
-      cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
-  if constexpr (Reducer::settles) {
-    const place to{out, settled};
-    grid{reducer, init, to, shared}.add_block(value, memory);
-  } else {
-    grid{reducer, init, out, shared}.add_block(value, memory);
-  }
-}
-
-/// The fold of every row of a forest of one length, a tile and a packet at least for each block:
+/// The fold of every row of a forest of one length, a tile and a packet at least for each block. A
+/// range is one row.
 ///
 ///     grid       y: blocks of a row            x: rows
 ///     row 0    | b0 | b1 | b2 | -> out[0]      of several blocks the last to arrive folds the
-///     row 1    | b0 | b1 | b2 | -> out[1]      partials, as of a range
+///     row 1    | b0 | b1 | b2 | -> out[1]      partials
+///
+/// `settled` is for one row whose accumulators settle: zero, or nullptr. The thread that writes
+/// through `out` makes it zero again: all others have arrived then, and look no more.
 template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
-    any_order_rows_kernel(Forest forest, Reducer reducer, Init init, Out out,
-                          scratch<typename Reducer::accumulator> memory) {
-  using fold =
-      any_order_fold<tile_policy{Nt, Vt}, typename Forest::source_type, Reducer, vote_of_block>;
-  using place = decltype(out + std::int64_t{});
+    any_order_kernel(Forest forest, Reducer reducer, Init init, Out out, unsigned* settled,
+                     scratch<typename Reducer::accumulator> memory) {
+  using fold = any_order_fold<tile_policy{Nt, Vt}, typename Forest::source_type, Reducer>;
+  using place = cleared_before<std::remove_cvref_t<decltype(out + std::int64_t{})>>;
   using blocks_fold = partials_fold<Nt, Reducer, Init, place>;
   __shared__ typename blocks_fold::shared_memory shared;
   cuda::refuse_flush_to_zero();
@@ -231,10 +206,10 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   const unsigned block = blockIdx.y;
   const unsigned blocks = gridDim.y;
   const auto source = forest.tree(row);
-  const auto mine = fold{source, reducer, forest.length, {}, block, blocks}.fold();
+  const auto mine = fold{source, reducer, forest.length, {settled}, block, blocks}.fold();
   const auto value =
       cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
-  const place to = out + row;
+  const place to{out + row, Reducer::settles ? settled : nullptr};
   const blocks_fold of_row{reducer, init, to, shared};
   const scratch<typename Reducer::accumulator> partials{memory.partials + row * blocks,
                                                         memory.arrivals + row};

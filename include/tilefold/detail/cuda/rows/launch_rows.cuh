@@ -9,7 +9,6 @@
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/rows/rows_kernel.cuh>
 #include <tilefold/detail/cuda/rows/tuning_rows.cuh>
 #include <tilefold/tree.hpp>
