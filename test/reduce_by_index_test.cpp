@@ -224,6 +224,74 @@ TEST(ReduceByIndex, ItemsThatAreNotPlain) {
   EXPECT_EQ(out, (std::vector<std::string>{">be", ">acd", ">", ">f"}));
 }
 
+/// Bytes without a default constructor, folded by an operator that does not commute.
+template <int Bytes>
+struct word_of_bytes {
+  explicit word_of_bytes(std::uint64_t value) {
+    for (int b = 0; b < Bytes; ++b) bytes[b] = static_cast<std::uint8_t>(value >> 8 * (b % 8));
+  }
+  std::uint8_t bytes[Bytes];
+};
+template <int Bytes>
+struct mixing {
+  word_of_bytes<Bytes> operator()(const word_of_bytes<Bytes>& a,
+                                  const word_of_bytes<Bytes>& b) const {
+    word_of_bytes<Bytes> result(0);
+    for (int i = 0; i < Bytes; ++i) {
+      result.bytes[i] =
+          static_cast<std::uint8_t>(3 * a.bytes[i] + (b.bytes[(i + 1) % Bytes] ^ 0x5a));
+    }
+    return result;
+  }
+};
+
+/// The neighbour tree, node by node: neighbours are combined until one value is left.
+template <class T, class Op>
+T tree_of(std::vector<T> values, const Op& op) {
+  while (values.size() > 1) {
+    std::vector<T> parents;
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+      parents.push_back(i + 1 < values.size() ? op(values[i], values[i + 1]) : values[i]);
+    }
+    values = parents;
+  }
+  return values[0];
+}
+
+// Items of up to 16 bytes are sorted themselves, others by their positions.
+template <int Bytes>
+void items_of_bytes() {
+  using item = word_of_bytes<Bytes>;
+  const std::int64_t n = 140000;
+  for (const std::int64_t num_results : {7, 3000}) {
+    SCOPED_TRACE(std::to_string(Bytes) + " bytes, " + std::to_string(num_results) + " results");
+    const auto indices = indices_of<int>(index_shape::uniform, n, num_results, seed());
+    std::vector<item> items;
+    for (std::int64_t j = 0; j < n; ++j) {
+      items.emplace_back(0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(j));
+    }
+    std::vector<item> out(static_cast<std::size_t>(num_results), item(0));
+    reduce_by_index(host_executor(2), indices.begin(), indices.end(), items.data(), num_results,
+                    out.begin(), item(1), mixing<Bytes>{});
+    const auto positions = positions_by_index(indices, num_results);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      std::vector<item> mine;
+      for (const std::int64_t j : positions[i]) mine.push_back(items[static_cast<std::size_t>(j)]);
+      const item expected =
+          mine.empty() ? item(1) : mixing<Bytes>{}(item(1), tree_of(mine, mixing<Bytes>{}));
+      ASSERT_TRUE(same_bits(out[i], expected)) << "result " << i << " of " << mine.size();
+    }
+  }
+}
+
+TEST(ReduceByIndex, ItemsOfAnySize) {
+  items_of_bytes<1>();
+  items_of_bytes<3>();
+  items_of_bytes<8>();
+  items_of_bytes<16>();
+  items_of_bytes<17>();
+}
+
 // ---- forms of a call
 
 /// Index j is j modulo `period`. Not a pointer, and reads no memory.

@@ -149,6 +149,7 @@ class by_index_contest {
   unsigned blocks() const { return static_cast<unsigned>((shape_->n + nt - 1) / nt); }
 
   void by_tilefold() {
+    by_cub_ = false;
     const memory& m = *memory_;
     tilefold::reduce_by_index_into(executor_, m.indices.data(), m.indices.data() + shape_->n,
                                    m.items.data(), shape_->results, m.out.data());
@@ -176,6 +177,7 @@ class by_index_contest {
   }
 
   void by_atomics() {
+    by_cub_ = false;
     const memory& m = *memory_;
     check(
         cudaMemsetAsync(m.out.data(), 0, static_cast<std::size_t>(m.out.size()) * 4, gpu_.stream()),

@@ -13,6 +13,7 @@ TILEFOLD_WARNINGS_OFF
 #include <concepts>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -60,8 +61,10 @@ struct index_reader {
   }
 };
 
-/// How an executor sorts items by index: sort(executor, accumulator bytes, n, reader) makes offsets
-/// and positions for an offsets_forest. Of a kind of executor that cannot, `known` is false.
+/// How an executor sorts by index. sort(executor, accumulator bytes, n, reader) makes offsets and
+/// positions for an offsets_forest; sort_items(..., values), where `sorts_items` says so, makes
+/// offsets and a copy of the items in their order: no position has to be looked up then. Of a kind
+/// of executor that cannot, `known` is false.
 template <class Executor>
 struct item_order {
   static constexpr bool known = false;
@@ -70,18 +73,56 @@ struct item_order {
 template <class Mode>
 struct item_order<basic_host_executor<Mode>> : host::index_order<Mode> {
   static constexpr bool known = true;
+  /// Items in an array: what an iterator computes belongs to the fold.
+  template <class Values>
+  static constexpr bool sorts_items =
+      std::contiguous_iterator<Values> &&
+      !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<Values>>> &&
+      std::is_trivially_copyable_v<std::iter_value_t<Values>> &&
+      sizeof(std::iter_value_t<Values>) <= 16 && alignof(std::iter_value_t<Values>) <= 16;
 
   template <class Executor, class Indices>
   void sort(const Executor& exec, std::int64_t, std::int64_t n,
             const index_reader<Indices>& index_of) {
     host::index_order<Mode>::sort(n, index_of.num_results, exec.threads(), index_of);
   }
+
+  template <class Executor, class Indices, class Values>
+  const std::iter_value_t<Values>* sort_items(const Executor& exec, std::int64_t, std::int64_t n,
+                                              const index_reader<Indices>& index_of,
+                                              const Values& values) {
+    using item = std::iter_value_t<Values>;
+    using bits = host::item_bits<sizeof(item)>;
+    // operator new[] aligns as every type here needs.
+    items_ = host::room_for<host::item_bits<16>>(
+        (static_cast<std::uint64_t>(n) * sizeof(item) + 15) / 16);
+    auto* const sorted = reinterpret_cast<bits*>(items_.get());
+    const auto* const items = n == 0 ? nullptr : std::to_address(values);
+    host::index_order<Mode>::sort_items(n, index_of.num_results, exec.threads(), index_of,
+                                        reinterpret_cast<const bits*>(items), sorted);
+    return reinterpret_cast<const item*>(sorted);
+  }
+
+ private:
+  std::unique_ptr<host::item_bits<16>[]> items_;
 };
 
 #if defined(__CUDACC__)
 template <class Build>
 struct item_order<basic_cuda_executor<Build>> : cuda::index_order<Build> {
   static constexpr bool known = true;
+  /// A word as wide as a position: the same sort.
+  template <class Values>
+  static constexpr bool sorts_items = std::is_trivially_copyable_v<std::iter_value_t<Values>> &&
+                                      sizeof(std::iter_value_t<Values>) == sizeof(std::uint32_t);
+
+  template <class Executor, class Indices, class Values>
+  const std::iter_value_t<Values>* sort_items(Executor& exec, std::int64_t acc_bytes,
+                                              std::int64_t n, const index_reader<Indices>& index_of,
+                                              const Values& values) {
+    this->sort(exec, acc_bytes, n, index_of, {}, cuda::item_word<Values>{values});
+    return reinterpret_cast<const std::iter_value_t<Values>*>(this->words());
+  }
 };
 #endif
 
@@ -155,9 +196,12 @@ void require_sound_indices(Executor& exec, const Indices& indices, std::int64_t 
 ///   bits as num_results needs; then the items are folded as by segmented_reduce() with offsets.
 ///   At most 2^32 - 2 items and as many results. Workspace: reduce_by_index_workspace_bytes(),
 ///   about 16 bytes an item and 8 a result. An error of CUDA that the caller has not asked for
-///   with cudaGetLastError() is forgotten, since CUB would take it for its own.
+///   with cudaGetLastError() is forgotten, since CUB would take it for its own. Items of 4 bytes
+///   are sorted themselves, in place of their positions, unless the reducer asks for those.
 /// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result; twice
-///   as many an item beyond 2^32.
+///   as many an item beyond 2^32. Items of up to 16 bytes in an array are sorted themselves, unless
+///   the reducer asks for positions. That takes a copy of the items, and 4 bytes an item (two
+///   copies, and 8 bytes).
 /// - Work: the sort is linear in n; as many combines as reduce() would need for each result.
 /// - Throws as reduce() does: null_pointer_error, invalid_range_error for a negative number,
 ///   memory_space_error... With checked(exec), index_error, which names the first item whose index
@@ -181,16 +225,27 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
       detail::host::in_default_float_mode(
           [&] { detail::require_sound_indices(base, indices, n, results); });
     }
-    detail::item_order<base_type> order;
+    using order_type = detail::item_order<base_type>;
+    order_type order;
     const auto fold = [&](auto&& unchecked) {
       const auto make_forest = [&](auto& on, const auto& bound) {
         using bound_type = std::remove_cvref_t<decltype(bound)>;
         const auto items = detail::read_only(reader.accessible(values, "values"));
         if (results > 0) (void)on.accessible(out, "out");  // before the sort is launched
-        order.sort(on, sizeof(typename bound_type::types::accumulator), n,
-                   detail::index_reader<std::remove_const_t<decltype(indices)>>{indices, results});
-        return detail::offsets_forest{detail::permuted_source<bound_type>(items, order.positions()),
-                                      order.offsets(), results};
+        using items_type = std::remove_const_t<decltype(items)>;
+        const detail::index_reader<std::remove_const_t<decltype(indices)>> index_of{indices,
+                                                                                    results};
+        constexpr auto acc_bytes = sizeof(typename bound_type::types::accumulator);
+        if constexpr (!bound_type::indexed && order_type::template sorts_items<items_type>) {
+          const auto* const sorted = order.sort_items(on, acc_bytes, n, index_of, items);
+          return detail::offsets_forest{detail::source<decltype(sorted + 0)>{{sorted}},
+                                        order.offsets(), results};
+        } else {
+          order.sort(on, acc_bytes, n, index_of);
+          return detail::offsets_forest{
+              detail::permuted_source<bound_type>(items, order.positions()), order.offsets(),
+              results};
+        }
       };
       detail::fold_trees_to<Acc, Values>(unchecked, results, make_forest, out, init_op...);
     };

@@ -17,28 +17,23 @@ namespace tilefold::capi {
 
 namespace {
 
+using detail::host::item_bits;
 using detail::host::room_for;
 
-/// An item of any type with so many bytes.
-template <int Bytes>
-struct item_of_bytes {
-  char bytes[Bytes];
-};
-
-/// Calls copy(item_of_bytes<...>{}) for the size of the items.
+/// Calls copy(item_bits<...>{}) for the size of the items.
 template <class Copy>
 void with_item(dtype type, const Copy& copy) {
   switch (bytes_of(type)) {
     case 1:
-      return copy(item_of_bytes<1>{});
+      return copy(item_bits<1>{});
     case 2:
-      return copy(item_of_bytes<2>{});
+      return copy(item_bits<2>{});
     case 4:
-      return copy(item_of_bytes<4>{});
+      return copy(item_bits<4>{});
     case 8:
-      return copy(item_of_bytes<8>{});
+      return copy(item_bits<8>{});
     default:
-      return copy(item_of_bytes<16>{});
+      return copy(item_bits<16>{});
   }
 }
 
@@ -55,20 +50,24 @@ class by_index_fold {
  public:
   by_index_fold(const basic_host_executor<Mode>& exec, const by_index_call& call)
       : call_(call), mode_(exec.threads() == Mode().threads() ? Mode() : Mode(exec.threads())) {
-    capi::with_indices(call.indices, [&](const auto* indices) {
-      order_.read(call.n, call.num_results, exec.threads(),
-                  detail::index_reader<decltype(indices)>{indices, call.num_results});
-    });
     gathered_ = room_for<char>(static_cast<std::uint64_t>(call.n * call.columns) *
                                static_cast<std::uint64_t>(bytes_of(call.items.type)));
-    if (call.columns == 1) {
-      with_item(call.items.type, [&](auto item) { move(item); });
-    } else {
-      order_.write(true, [](std::size_t, std::int64_t) {});
-    }
+    const bool sorts_items = call.columns == 1 && !is_place(call.which);
+    capi::with_indices(call.indices, [&](const auto* indices) {
+      const detail::index_reader<decltype(indices)> index_of{indices, call.num_results};
+      if (sorts_items) {
+        with_item(call.items.type, [&]<class Item>(Item) {
+          order_.sort_items(call.n, call.num_results, exec.threads(), index_of,
+                            static_cast<const Item*>(call.items.items),
+                            reinterpret_cast<Item*>(gathered_.get()));
+        });
+      } else {
+        order_.sort(call.n, call.num_results, exec.threads(), index_of);
+      }
+    });
     if (kept() < call.n) capi::require_indices(exec, call);
+    if (!sorts_items) with_item(call.items.type, [&](auto item) { gather(item); });
     if (call.columns == 1) return;
-    with_item(call.items.type, [&](auto item) { gather(item); });
     begins_ = room_for<std::int64_t>(static_cast<std::uint64_t>(call.segments()) + 1);
     for (std::int64_t s = 0; s < call.segments(); ++s) {
       begins_[static_cast<std::size_t>(s)] = begin_of(s);
@@ -107,14 +106,6 @@ class by_index_fold {
   std::int64_t begin_of(std::int64_t segment) const {
     const sorted_rows rows = rows_of(segment / call_.columns);
     return rows.place(rows.begin, segment % call_.columns, call_.columns);
-  }
-
-  // Each item goes to its place as soon as that is known.
-  template <class Item>
-  void move(Item) {
-    const auto* const from = static_cast<const Item*>(call_.items.items);
-    auto* const to = reinterpret_cast<Item*>(gathered_.get());
-    order_.write(is_place(call_.which), [=](std::size_t k, std::int64_t j) { to[k] = from[j]; });
   }
 
   // The items of each column of each result stand together.

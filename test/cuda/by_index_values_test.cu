@@ -45,25 +45,34 @@ class CudaByIndexValues : public ::testing::Test {
   /// Whether each result has the bits of reduce() on the host over its items.
   template <class Result, class T, class... Op>
   void same_as_reduce(const std::vector<T>& items, const Op&... op) {
-    const gpu_array<T> device_items(items);
-    for (const index_shape shape : {index_shape::uniform, index_shape::power_law, index_shape::one,
-                                    index_shape::outside, index_shape::rare}) {
-      SCOPED_TRACE(name_of(shape));
-      const auto indices = indices_of<int>(shape, n, num_results, seed());
-      const gpu_array<int> device_indices(indices);
-      gpu_array<Result> out(num_results);
-      reduce_by_index(exec_, device_indices.data(), device_indices.data() + n, device_items.data(),
-                      num_results, out.data(), op...);
-      const auto got = out.to_host();
-      const auto positions = positions_by_index(indices, num_results);
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        std::vector<T> mine;
-        for (const std::int64_t j : positions[i]) {
-          mine.push_back(items[static_cast<std::size_t>(j)]);
-        }
-        const Result expected = reduce(host_, mine.begin(), mine.end(), op...);
-        ASSERT_TRUE(same_bits(got[i], expected)) << "result " << i << " of " << mine.size();
+    // Few results are folded in one launch.
+    for (const std::int64_t results : {std::int64_t{60}, num_results}) {
+      for (const index_shape shape : {index_shape::uniform, index_shape::power_law,
+                                      index_shape::one, index_shape::outside, index_shape::rare}) {
+        SCOPED_TRACE(name_of(shape) + (" of " + std::to_string(results)));
+        same_as_reduce_of<Result>(items, shape, results, op...);
       }
+    }
+  }
+
+  template <class Result, class T, class... Op>
+  void same_as_reduce_of(const std::vector<T>& items, index_shape shape, std::int64_t results,
+                         const Op&... op) {
+    const gpu_array<T> device_items(items);
+    const auto indices = indices_of<int>(shape, n, results, seed());
+    const gpu_array<int> device_indices(indices);
+    gpu_array<Result> out(results);
+    reduce_by_index(exec_, device_indices.data(), device_indices.data() + n, device_items.data(),
+                    results, out.data(), op...);
+    const auto got = out.to_host();
+    const auto positions = positions_by_index(indices, results);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      std::vector<T> mine;
+      for (const std::int64_t j : positions[i]) {
+        mine.push_back(items[static_cast<std::size_t>(j)]);
+      }
+      const Result expected = reduce(host_, mine.begin(), mine.end(), op...);
+      ASSERT_TRUE(same_bits(got[i], expected)) << "result " << i << " of " << mine.size();
     }
   }
 

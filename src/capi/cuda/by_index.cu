@@ -106,6 +106,11 @@ void launch_gather(const gpu::device_info& device, cudaStream_t stream, const ro
                 static_cast<const Item*>(items.items), reinterpret_cast<Item*>(gathered));
 }
 
+/// Whether the items are sorted themselves: nothing is left to gather then.
+bool sorts_items(const by_index_call& call) {
+  return call.columns == 1 && bytes_of(call.items.type) == 4 && !is_place(call.which);
+}
+
 /// Where things lie in the room that the sort leaves.
 struct gathered_room {
   std::int64_t items;  // bytes
@@ -131,10 +136,18 @@ void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t 
   capi::require_indices(exec, call);
   if (call.segments() == 0) return;
   const gathered_room room(call.items.type, call.n, call.columns, call.num_results);
+  const detail::index_reader<any_items<std::int64_t>> index_of{call.indices, call.num_results};
   order sorted;
-  sorted.sort(exec, accumulator_bytes, call.n,
-              detail::index_reader<any_items<std::int64_t>>{call.indices, call.num_results},
-              room.with(call.segments()));
+  if (sorts_items(call)) {
+    sorted.sort(exec, accumulator_bytes, call.n, index_of, room.with(call.segments()),
+                gpu::item_word{static_cast<const std::uint32_t*>(call.items.items)});
+    job segments = call.items;
+    segments.items = sorted.words();
+    segments.reads_items = false;  // they lie in workspace, which is not looked at
+    segments.offsets = {sorted.offsets(), 0, 64};
+    return fold(segments);
+  }
+  sorted.sort(exec, accumulator_bytes, call.n, index_of, room.with(call.segments()));
   const rows_in_order rows{sorted.bins(), sorted.positions().first, sorted.offsets(),
                            call.num_results, call.columns};
   char* const gathered = sorted.room();

@@ -28,10 +28,7 @@ void sorts(index_shape shape, std::int64_t n, std::int64_t num_results, int thre
     const std::int64_t i = result_of_index(indices[static_cast<std::size_t>(j)], num_results);
     return i < 0 ? num_results : i;
   });
-  Word* const room = sort.room_for_positions();
-  sort.write(host::serial(), offsets.data(),
-             [&](std::size_t to, std::int64_t j) { room[to] = static_cast<Word>(j); });
-  const auto positions = sort.positions();
+  const auto positions = sort.write_positions(host::serial(), offsets.data());
   const auto expected = positions_by_index(indices, num_results);
   ASSERT_EQ(offsets.front(), 0);
   for (std::size_t i = 0; i < expected.size(); ++i) {

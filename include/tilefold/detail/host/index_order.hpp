@@ -9,6 +9,7 @@
 //     order       [0 0][1][2 2][3]       positions 1 4 3, 0 5 2; by groups
 //     offsets     0 2 3 5 6
 //
+// Items that are plain memory are sorted themselves, in place of their positions.
 // So a thread counts and writes within a cache whatever the number of results is. Host only.
 #pragma once
 
@@ -42,6 +43,12 @@ struct positions_of_either_width {
     if (it.wide == nullptr) return {it.narrow + n, nullptr};
     return {nullptr, it.wide + n};
   }
+};
+
+/// The bits of an item: what a sort moves. Their type does not depend on that of the item.
+template <int Bytes>
+struct item_bits {
+  char bytes[Bytes];
 };
 
 /// Memory for `count` values, which are not initialised.
@@ -80,7 +87,6 @@ class index_sort {
         num_results_(num_results),
         cut_(n, num_results, threads),
         bins_(host::room_for<Word>(at(n))),
-        positions_by_group_(host::room_for<Word>(at(in_one_step() ? 0 : n))),
         bins_by_group_(host::room_for<Word>(at(in_one_step() ? 0 : n))),
         counts_(host::room_for<std::int64_t>(at(cut_.num_chunks * cut_.num_groups))) {}
 
@@ -91,22 +97,26 @@ class index_sort {
     mode.for_each(cut_.num_chunks, [&](std::int64_t c) { count(c, index_of); });
   }
 
-  /// Calls place(to, j) for each item j whose place in the order is `to`, and writes where the
-  /// items of each index begin and the last of them end.
-  template <class Mode, class Place>
-  void write(const Mode& mode, std::int64_t* offsets, const Place& place) {
+  /// Sorts what payload_of(j) tells of each item j, which is asked once, to `sorted`; writes where
+  /// the items of each index begin and the last of them end.
+  template <class Payload, class Mode, class PayloadOf>
+  void write(const Mode& mode, std::int64_t* offsets, const PayloadOf& payload_of,
+             Payload* sorted) {
     offsets[num_results_] = place_groups(offsets);
     if (in_one_step()) {
-      mode.for_each(cut_.num_chunks, [&](std::int64_t c) { write_by_group(c, place); });
+      mode.for_each(cut_.num_chunks, [&](std::int64_t c) {
+        write_by_group(c, [&](std::size_t to, std::int64_t j) { sorted[to] = payload_of(j); });
+      });
       return;
     }
+    const auto by_group = host::room_for<Payload>(at(n_));
     mode.for_each(cut_.num_chunks, [&](std::int64_t c) {
-      write_by_group(c, [this](std::size_t to, std::int64_t j) {
-        positions_by_group_[to] = static_cast<Word>(j);
+      write_by_group(c, [&](std::size_t to, std::int64_t j) {
+        by_group[to] = payload_of(j);
         bins_by_group_[to] = bins_[at(j)];
       });
     });
-    const auto sort_one = [&](std::int64_t g) { sort_group(g, offsets, place); };
+    const auto sort_one = [&](std::int64_t g) { sort_group(g, offsets, by_group.get(), sorted); };
     if (n_ < index_groups::least_chunk - num_results_) {
       for (std::int64_t g = 0; g < cut_.num_groups; ++g) sort_one(g);
     } else {
@@ -114,13 +124,15 @@ class index_sort {
     }
   }
 
-  /// Memory for the position of each item, which place() may write.
-  Word* room_for_positions() {
-    // In two steps the indices have been read by then.
-    if (in_one_step()) positions_ = host::room_for<Word>(at(n_));
-    return in_one_step() ? positions_.get() : bins_.get();
+  /// Sorts positions.
+  template <class Mode>
+  std::unique_ptr<Word[]> write_positions(const Mode& mode, std::int64_t* offsets) {
+    // In two steps the indices have been read by the second.
+    auto positions = host::room_for<Word>(at(in_one_step() ? n_ : 0));
+    Word* const to = in_one_step() ? positions.get() : bins_.get();
+    write(mode, offsets, [](std::int64_t j) { return static_cast<Word>(j); }, to);
+    return std::move(in_one_step() ? positions : bins_);
   }
-  std::unique_ptr<Word[]> positions() { return std::move(in_one_step() ? positions_ : bins_); }
 
  private:
   // Each group is one index.
@@ -165,8 +177,8 @@ class index_sort {
     }
   }
 
-  template <class Place>
-  void sort_group(std::int64_t g, std::int64_t* offsets, const Place& place) {
+  template <class Payload>
+  void sort_group(std::int64_t g, std::int64_t* offsets, const Payload* by_group, Payload* sorted) {
     const std::int64_t first_bin = g << cut_.shift;
     const std::int64_t bins =
         detail::smaller(num_results_ - first_bin, std::int64_t{1} << cut_.shift);
@@ -182,7 +194,7 @@ class index_sort {
     std::int64_t sum = begin;
     for (std::int64_t b = 0; b < bins; ++b) sum += std::exchange(next[b], sum);
     for (std::int64_t k = begin; k < end; ++k) {
-      place(at(next[bin_of(k)]++), static_cast<std::int64_t>(positions_by_group_[at(k)]));
+      sorted[next[bin_of(k)]++] = by_group[k];
     }
     // Each place is the end of its index now.
     for (std::int64_t b = bins - 1; b > 0; --b) next[b] = next[b - 1];
@@ -195,9 +207,7 @@ class index_sort {
   std::int64_t num_results_;
   index_groups cut_;
   std::unique_ptr<Word[]> bins_;
-  std::unique_ptr<Word[]> positions_by_group_;
   std::unique_ptr<Word[]> bins_by_group_;
-  std::unique_ptr<Word[]> positions_;
   std::unique_ptr<std::int64_t[]> counts_;
 };
 
@@ -205,62 +215,48 @@ class index_sort {
 template <class Mode>
 class index_order {
  public:
-  /// Sorts as index_sort does, on as many threads as an executor has, and keeps the positions.
+  /// Sorts positions as index_sort does, on as many threads as an executor has.
   template <class IndexOf>
   void sort(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of) {
-    read(n, num_results, threads, index_of);
-    write(true, [](std::size_t, std::int64_t) {});
+    with_sort(n, num_results, threads, index_of,
+              [&](auto& sort) { keep(sort.write_positions(mode_, offsets_.get())); });
   }
 
-  /// The two steps of a sort. The first reads the indices.
-  template <class IndexOf>
-  void read(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of) {
-    constexpr std::int64_t most = (std::numeric_limits<std::uint32_t>::max)();
-    // The threads of the executor, whose own arena stays with it.
-    if (threads != mode_.threads()) mode_ = Mode(threads);
-    offsets_ = host::room_for<std::int64_t>(static_cast<std::uint64_t>(num_results) + 1);
-    if (n <= most && num_results <= most) {
-      narrow_sort_ = std::make_unique<index_sort<std::uint32_t>>(n, num_results, threads);
-      narrow_sort_->read(mode_, index_of);
-    } else {
-      wide_sort_ = std::make_unique<index_sort<std::uint64_t>>(n, num_results, threads);
-      wide_sort_->read(mode_, index_of);
-    }
-  }
-
-  /// The second calls place(to, j) for each item, and keeps the positions if `keeps`.
-  template <class Place>
-  void write(bool keeps, const Place& place) {
-    if (narrow_sort_ != nullptr) {
-      narrow_ = written(*narrow_sort_, keeps, place);
-      narrow_sort_.reset();
-    } else {
-      wide_ = written(*wide_sort_, keeps, place);
-      wide_sort_.reset();
-    }
+  /// Sorts `items`, of any type of as many bytes as Item, to `sorted`.
+  template <class Item, class IndexOf>
+  void sort_items(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of,
+                  const Item* items, Item* sorted) {
+    with_sort(n, num_results, threads, index_of, [&](auto& sort) {
+      sort.write(mode_, offsets_.get(), [=](std::int64_t j) { return items[j]; }, sorted);
+    });
   }
 
   positions_of_either_width positions() const { return {narrow_.get(), wide_.get()}; }
   const std::int64_t* offsets() const { return offsets_.get(); }
 
  private:
-  template <class Word, class Place>
-  std::unique_ptr<Word[]> written(index_sort<Word>& sort, bool keeps, const Place& place) {
-    if (!keeps) {
-      sort.write(mode_, offsets_.get(), place);
-      return nullptr;
+  template <class IndexOf, class Write>
+  void with_sort(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of,
+                 const Write& write) {
+    constexpr std::int64_t most = (std::numeric_limits<std::uint32_t>::max)();
+    // The threads of the executor, whose own arena stays with it.
+    if (threads != mode_.threads()) mode_ = Mode(threads);
+    offsets_ = host::room_for<std::int64_t>(static_cast<std::uint64_t>(num_results) + 1);
+    const auto run = [&](auto sort) {
+      sort.read(mode_, index_of);
+      write(sort);
+    };
+    if (n <= most && num_results <= most) {
+      run(index_sort<std::uint32_t>(n, num_results, threads));
+    } else {
+      run(index_sort<std::uint64_t>(n, num_results, threads));
     }
-    Word* const positions = sort.room_for_positions();
-    sort.write(mode_, offsets_.get(), [&](std::size_t to, std::int64_t j) {
-      positions[to] = static_cast<Word>(j);
-      place(to, j);
-    });
-    return sort.positions();
   }
 
+  void keep(std::unique_ptr<std::uint32_t[]> positions) { narrow_ = std::move(positions); }
+  void keep(std::unique_ptr<std::uint64_t[]> positions) { wide_ = std::move(positions); }
+
   Mode mode_;
-  std::unique_ptr<index_sort<std::uint32_t>> narrow_sort_;
-  std::unique_ptr<index_sort<std::uint64_t>> wide_sort_;
   std::unique_ptr<std::int64_t[]> offsets_;
   std::unique_ptr<std::uint32_t[]> narrow_;
   std::unique_ptr<std::uint64_t[]> wide_;

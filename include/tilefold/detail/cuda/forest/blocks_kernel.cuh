@@ -3,19 +3,21 @@
 // Trees that are too long for a warp. They are cut into slices, which blocks fold (slice_fold.cuh):
 //
 //     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
-//     uneven_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        others
+//     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the launches
+//                                                                 before (forest_plan.cuh)
+//     planned_slices   the same of few trees, which each block finds by itself, in the only launch
+//                      (planned_slices.cuh)
 //     block b          slices b, b + blocks...
 //
-// Uneven slices are in the queue of the launches before (forest_plan.cuh). Of few trees there is
-// one launch, in which each block plans them by itself (planned_slices.cuh). The block that
-// completes a tree's slices folds their values and writes the result.
+// The block that completes a tree's slices folds their values and writes the result. Queued and
+// planned slices are two instances of the kernel: one for both spills registers around every slice,
+// and takes 8 to 14% longer for trees of 65536 floats and more (an H200).
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
-#include <tilefold/detail/cuda/forest/planned_slices.cuh>
 #include <tilefold/detail/cuda/forest/slice_fold.cuh>
 #include <tilefold/tree.hpp>
 
@@ -29,7 +31,7 @@ struct equal_slices {
   unsigned* arrivals;
 
   template <class Work>
-  __device__ __forceinline__ void fold(Work& work) const {
+  __device__ __forceinline__ void fold(const Work& work) const {
     cuda::fold_slices(*this, work);
   }
 
@@ -50,52 +52,17 @@ struct equal_slices {
   }
 };
 
-/// The slices of trees of any lengths.
-template <class Acc, class Empty>
-struct uneven_slices : long_queue<Acc> {
-  forest_plan plan;
-  Empty empty;
-  bool alone;  // the only launch: it folds all trees, and nothing was queued
-
+/// The slices of the trees that the launches before have queued.
+template <class Acc>
+struct queued_slices : long_queue<Acc> {
   template <class Work>
-  __device__ __forceinline__ void fold(Work& work) const {
-    if constexpr (may_take_one_launch<Acc>) {
-      __shared__ typename slice_plan<Work::nt>::shared_memory memory;
-      finder<Work::nt> slices{*this, alone, {}};
-      if (alone) {
-        if (cuda::fold_all_by_warps(plan, empty, work)) return;
-        slices.planned.make(work.forest, plan, memory);
-      } else if (is_empty()) {
-        return;
-      }
-      cuda::fold_slices(slices, work);
-    } else {
-      if (is_empty()) return;
-      cuda::fold_slices(queue(), work);
-    }
-    if (!alone) leave();
+  __device__ __forceinline__ void fold(const Work& work) const {
+    if (is_empty()) return;
+    cuda::fold_slices(*this, work);
+    leave();
   }
 
  private:
-  /// Finds slices in a plan, or in the queue.
-  template <int Nt>
-  struct finder {
-    const long_queue<Acc>& queued;
-    bool is_planned;
-    slice_plan<Nt> planned;
-
-    template <class Forest>
-    __device__ std::int64_t size(const Forest& forest) const {
-      return is_planned ? planned.size(forest) : queued.size(forest);
-    }
-    template <class Forest>
-    __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
-      return is_planned ? planned.find(forest, s) : queued.find(forest, s);
-    }
-  };
-
-  __device__ const long_queue<Acc>& queue() const { return *this; }
-
   // Whether no tree was queued. If so, this resets the counters for the next call; blocks that ask
   // later still get the same answer.
   __device__ bool is_empty() const {
@@ -121,8 +88,7 @@ __global__ void __launch_bounds__(
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();
-  work_type work{forest, reducer, init, out, slices.partials, slices.arrivals, shared};
-  slices.fold(work);
+  slices.fold(work_type{forest, reducer, init, out, slices.partials, slices.arrivals, shared});
 }
 
 }  // namespace tilefold::detail::cuda

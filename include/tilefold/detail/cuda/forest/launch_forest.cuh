@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/forest/forest_ranges.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
 #include <tilefold/detail/cuda/forest/lanes_kernel.cuh>
+#include <tilefold/detail/cuda/forest/planned_slices.cuh>
 #include <tilefold/detail/cuda/forest/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/forest/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/forest/warps_kernel.cuh>
@@ -98,29 +99,41 @@ using which_of_job = which_trees<typename Job::forest_type, typename Job::reduce
 template <class Job>
 inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
 
+/// Whether one launch may fold a forest, if it has few trees.
 template <class Job>
-using slices_of = uneven_slices<typename Job::acc, typename Job::empty_type>;
+inline constexpr bool may_take_one_launch = sizeof(typename Job::acc) <= most_one_launch_acc_bytes;
+
+/// What blocks_kernel folds then, and after the launches for shorter trees.
+template <class Job>
+using slices_of_one_launch = planned_slices<typename Job::acc, typename Job::empty_type>;
+template <class Job>
+using slices_of_queue = queued_slices<typename Job::acc>;
 
 template <class Job>
 constexpr bool fits_one_launch(std::int64_t most_trees) {
-  return may_take_one_launch<typename Job::acc> && most_trees <= most_one_launch_trees;
+  return may_take_one_launch<Job> && most_trees <= most_one_launch_trees;
 }
 
 /// Whether it always does, so that nothing else needs to be compiled.
 template <class Job>
 inline constexpr bool always_takes_one_launch =
-    may_take_one_launch<typename Job::acc> && is_instance<deferred_tree, typename Job::forest_type>;
+    may_take_one_launch<Job> && is_instance<deferred_tree, typename Job::forest_type>;
 
 /// Asks the GPU about every kernel that launch_trees_of_any_length() may launch. The answers are
 /// remembered, so it asks nothing that could fail between two launches.
 template <class Build, tile_policy Policy, class Job>
 void ready_trees(const Job& job, std::int64_t most_trees) {
-  (void)cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
-  if (fits_one_launch<Job>(most_trees)) return;
+  if constexpr (may_take_one_launch<Job>) {
+    if (fits_one_launch<Job>(most_trees)) {
+      (void)cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
+      return;
+    }
+  }
   if constexpr (!always_takes_one_launch<Job>) {
     if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
     (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
+    (void)cuda::ready_blocks<Build, Policy, slices_of_queue<Job>>(job);
   }
 }
 
@@ -156,9 +169,9 @@ template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
 void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
   const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
-  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
-  kernel.launch(kernel.resident, job.stream, {queue, plan, job.empty, true}, job.forest,
-                job.reducer, job.init, job.out);
+  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
+  kernel.launch(kernel.resident, job.stream, {plan, job.empty, queue.partials, queue.arrivals},
+                job.forest, job.reducer, job.init, job.out);
 }
 
 /// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
@@ -173,7 +186,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
   if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-  const auto by_blocks = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
+  const auto by_blocks = cuda::ready_blocks<Build, Policy, slices_of_queue<Job>>(job);
   bool asked = false;
   if constexpr (job_takes_trees<Job>) {
     asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
@@ -189,8 +202,8 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
     }
     by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
                     job.reducer, job.init, job.out);
-    by_blocks.launch(by_blocks.resident, job.stream, {queue, plan, job.empty, false}, job.forest,
-                     job.reducer, job.init, job.out);
+    by_blocks.launch(by_blocks.resident, job.stream, {queue}, job.forest, job.reducer, job.init,
+                     job.out);
   } catch (...) {
     // No launch will take from the queue what the first launches put there.
     (void)cudaMemsetAsync(queue.state, 0, sizeof *queue.state, job.stream);
@@ -202,7 +215,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
 void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
                                 const WorkspaceFor& workspace_for) {
-  if constexpr (may_take_one_launch<typename Job::acc>) {
+  if constexpr (may_take_one_launch<Job>) {
     if (fits_one_launch<Job>(most_trees)) {
       return cuda::launch_all_in_one<Build, Policy>(job, most_trees, workspace_for);
     }

@@ -26,11 +26,8 @@
 
 namespace tilefold::detail::cuda {
 
-/// Whether one launch may fold a forest, if it has few trees.
-template <class Acc>
-inline constexpr bool may_take_one_launch = sizeof(Acc) <= most_one_launch_acc_bytes;
-
-/// The slices of the trees that are too long for a warp, in the order of the trees.
+/// The slices of the trees that are too long for a warp, in the order of the trees. All threads of
+/// a block of Nt take part in making it.
 template <int Nt>
 class slice_plan {
   static constexpr int num_warps = Nt / warp_size;
@@ -45,11 +42,9 @@ class slice_plan {
     int first[most_one_launch_trees + 1];  // each tree's first slice; how many there are
   };
 
-  /// All threads of a block of Nt make it.
   template <class Forest>
-  __device__ void make(const Forest& forest, const forest_plan& plan, shared_memory& memory) {
-    first_ = memory.first;
-    slice_items_ = plan.slice_items;
+  __device__ slice_plan(const Forest& forest, const forest_plan& plan, shared_memory& memory)
+      : first_(memory.first), slice_items_(plan.slice_items) {
     const auto size = static_cast<int>(forest.size());
     const int begin = static_cast<int>(threadIdx.x) * trees_per_thread;
     const int end = detail::smaller(begin + trees_per_thread, size);
@@ -124,29 +119,46 @@ class slice_plan {
   std::int64_t slice_items_;
 };
 
-/// Folds the trees that are for warps. Returns whether those are all.
-template <class Empty, class Work>
-__device__ __forceinline__ bool fold_all_by_warps(const forest_plan& plan, const Empty& empty,
-                                                  const Work& work) {
-  const auto size = static_cast<int>(work.forest.size());
-  bool any_long = false;
-  for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
-    any_long |= work.forest.count(t) > plan.warp_items;
+/// All trees of a forest of few.
+template <class Acc, class Empty>
+struct planned_slices {
+  forest_plan plan;
+  Empty empty;
+  Acc* partials;
+  unsigned* arrivals;
+
+  template <class Work>
+  __device__ __forceinline__ void fold(const Work& work) const {
+    if (fold_by_warps(work)) return;
+    __shared__ typename slice_plan<Work::nt>::shared_memory memory;
+    cuda::fold_slices(slice_plan<Work::nt>(work.forest, plan, memory), work);
   }
-  // Neighbours in different blocks: few trees are spread over the GPU.
-  const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
-  const int warps = static_cast<int>(Work::nt / warp_size * gridDim.x);
-  for (int t = warp; t < size; t += warps) {
-    const std::int64_t count = work.forest.count(t);
-    if (count > plan.warp_items) continue;
-    if (count > 0) {
-      const auto value = cuda::fold_by_warp(work.forest.tree(t), work.reducer, count, work.shared);
-      if (threadIdx.x % warp_size == 0) work.write_tree(t, value);
-    } else if (threadIdx.x % warp_size == 0) {
-      cuda::write(work.out + t, detail::result_of_nothing(work.reducer, empty));
+
+ private:
+  // Folds the trees that are for warps. Returns whether those are all.
+  template <class Work>
+  __device__ __forceinline__ bool fold_by_warps(const Work& work) const {
+    const auto size = static_cast<int>(work.forest.size());
+    bool any_long = false;
+    for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
+      any_long |= work.forest.count(t) > plan.warp_items;
     }
+    // Neighbours in different blocks: few trees are spread over the GPU.
+    const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
+    const int warps = static_cast<int>(Work::nt / warp_size * gridDim.x);
+    for (int t = warp; t < size; t += warps) {
+      const std::int64_t count = work.forest.count(t);
+      if (count > plan.warp_items) continue;
+      if (count > 0) {
+        const auto value =
+            cuda::fold_by_warp(work.forest.tree(t), work.reducer, count, work.shared);
+        if (threadIdx.x % warp_size == 0) work.write_tree(t, value);
+      } else if (threadIdx.x % warp_size == 0) {
+        cuda::write(work.out + t, detail::result_of_nothing(work.reducer, empty));
+      }
+    }
+    return !__syncthreads_or(any_long);
   }
-  return !__syncthreads_or(any_long);
-}
+};
 
 }  // namespace tilefold::detail::cuda

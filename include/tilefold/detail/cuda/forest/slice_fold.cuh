@@ -167,7 +167,7 @@ class slice_work {
 /// All slices of `slices`, by all blocks.
 template <tile_policy Policy, class Slices, class Forest, class Reducer, class Init, class Out>
 __device__ __forceinline__ void fold_slices(const Slices& slices,
-                                            slice_work<Policy, Forest, Reducer, Init, Out>& work) {
+                                            slice_work<Policy, Forest, Reducer, Init, Out> work) {
   const std::int64_t size = slices.size(work.forest);
   for (std::int64_t s = blockIdx.x; s < size; s += gridDim.x) {
     work.run(slices.find(work.forest, s));

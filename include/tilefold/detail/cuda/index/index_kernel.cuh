@@ -4,34 +4,62 @@
 //
 //     indices     2 0 3 9 0 2            4 results
 //     bins        2 0 3 4 0 2            read_bins; 4 stands for an index without a result
-//     positions   0 1 2 3 4 5
+//     words       0 1 2 3 4 5            positions, or items of 4 bytes
 //
 //     bins        0 0 2 2 3 4            the sort, which is stable
-//     positions   1 4 0 5 2 3
+//     words       1 4 0 5 2 3
 //     offsets     0 2 2 4 5              find_offsets: where each result's items begin
 //
 // index_kernel calls either of them for every position, or every result. Device code.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 
 namespace tilefold::detail::cuda {
 
 inline constexpr int index_nt = 256;
 
-/// Writes the bin and the position of item j; index_of(j) tells the bin.
-template <class IndexOf>
+/// The position of item j.
+struct position_word {
+  __device__ std::uint32_t operator()(std::int64_t j) const {
+    return static_cast<std::uint32_t>(j);
+  }
+};
+
+/// The bits of item j, which has 4 bytes.
+template <class Values>
+struct item_word {
+  Values values;
+
+  __device__ std::uint32_t operator()(std::int64_t j) const {
+    const std::iter_value_t<Values> item = detail::element(values, j);
+    std::uint32_t bits;
+    static_assert(sizeof item == sizeof bits);
+    std::memcpy(&bits, &item, sizeof bits);
+    return bits;
+  }
+};
+
+template <class Values>
+item_word(Values) -> item_word<Values>;
+
+/// Writes the bin of item j, which index_of(j) tells, and the word that is sorted with it.
+template <class IndexOf, class WordOf>
 struct read_bins {
   IndexOf index_of;
+  WordOf word_of;
   std::uint32_t* bins;
-  std::uint32_t* positions;
+  std::uint32_t* words;
 
   __device__ __forceinline__ void operator()(std::int64_t j) const {
     bins[j] = static_cast<std::uint32_t>(index_of(j));
-    positions[j] = static_cast<std::uint32_t>(j);
+    words[j] = word_of(j);
   }
 };
 

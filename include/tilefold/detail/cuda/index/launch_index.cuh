@@ -46,11 +46,11 @@ using word_buffers = CUB_NS_QUALIFIER::DoubleBuffer<std::uint32_t>;
 /// CUB's sort of n pairs by their lower bits; asks how many bytes it needs if `temporary` is null.
 /// (Of each build its own, as CUB's kernels are: the linker may merge equal functions.)
 template <class Build>
-void sort_pairs(void* temporary, std::size_t& bytes, word_buffers& bins, word_buffers& positions,
+void sort_pairs(void* temporary, std::size_t& bytes, word_buffers& bins, word_buffers& words,
                 std::int64_t n, int bits, cudaStream_t stream) {
   (void)cudaGetLastError();  // CUB takes an earlier error for one of its own
   check(CUB_NS_QUALIFIER::DeviceRadixSort::SortPairs(
-            temporary, bytes, bins, positions, static_cast<std::uint32_t>(n), 0, bits, stream),
+            temporary, bytes, bins, words, static_cast<std::uint32_t>(n), 0, bits, stream),
         "cub::DeviceRadixSort::SortPairs");
 }
 
@@ -73,7 +73,7 @@ struct index_room {
 /// Where things lie behind the partials of the forest.
 struct index_tables {
   std::int64_t offsets;
-  std::int64_t words[4];  // bins and positions, twice
+  std::int64_t words[4];  // bins, and what is sorted with them, twice
   std::int64_t temporary;
   std::int64_t room;
   workspace_demand demand;
@@ -115,42 +115,45 @@ constexpr int bits_of_bins(std::int64_t num_results) {
 template <class Build>
 class index_order {
  public:
-  /// Sorts n items by index_of(j), in the order of the stream.
-  template <class Executor, class IndexOf>
+  /// Sorts n positions, or what else word_of(j) tells of item j, by index_of(j), in the order of
+  /// the stream.
+  template <class Executor, class IndexOf, class WordOf = position_word>
   void sort(Executor& exec, std::int64_t acc_bytes, std::int64_t n, const IndexOf& index_of,
-            const index_room& more = {}) {
+            const index_room& more = {}, const WordOf& word_of = {}) {
     cuda::require_indexable("items", n);
     cuda::require_indexable("results", index_of.num_results);
     exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
       const std::int64_t results = index_of.num_results;
-      const auto reads = ready<read_bins<IndexOf>>(gpu);
+      const auto reads = ready<read_bins<IndexOf, WordOf>>(gpu);
       const auto finds = ready<find_offsets>(gpu);
       const std::int64_t temporary_bytes = n == 0 ? 0 : sort_bytes<Build>(n);
       const index_tables tables(n, results, acc_bytes, temporary_bytes, more);
       char* const memory = workspace_for(tables.demand).template partials<char>();
-      const auto words = [&](int i) {
+      const auto room = [&](int i) {
         return reinterpret_cast<std::uint32_t*>(memory + tables.words[i]);
       };
-      word_buffers bins(words(0), words(1));
-      word_buffers positions(words(2), words(3));
+      word_buffers bins(room(0), room(1));
+      word_buffers words(room(2), room(3));
       if (n > 0) {
         reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream,
-                     {index_of, bins.Current(), positions.Current()}, n);
+                     {index_of, word_of, bins.Current(), words.Current()}, n);
         auto bytes = static_cast<std::size_t>(temporary_bytes);
-        cuda::sort_pairs<Build>(memory + tables.temporary, bytes, bins, positions, n,
+        cuda::sort_pairs<Build>(memory + tables.temporary, bytes, bins, words, n,
                                 bits_of_bins<typename IndexOf::index_type>(results), stream);
       }
       auto* const offsets = reinterpret_cast<std::int64_t*>(memory + tables.offsets);
       finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream,
                    {bins.Current(), n, offsets}, results + 1);
       bins_ = bins.Current();
-      positions_ = positions.Current();
+      words_ = words.Current();
       offsets_ = offsets;
       room_ = memory + tables.room;
     });
   }
 
-  position_array<std::uint32_t> positions() const { return {positions_}; }
+  /// What was sorted, in its order.
+  const std::uint32_t* words() const { return words_; }
+  position_array<std::uint32_t> positions() const { return {words_}; }
   const std::int64_t* offsets() const { return offsets_; }
   /// The indices in their order; num_results of what is left out.
   const std::uint32_t* bins() const { return bins_; }
@@ -183,7 +186,7 @@ class index_order {
   }
 
   const std::uint32_t* bins_ = nullptr;
-  const std::uint32_t* positions_ = nullptr;
+  const std::uint32_t* words_ = nullptr;
   const std::int64_t* offsets_ = nullptr;
   char* room_ = nullptr;
 };
