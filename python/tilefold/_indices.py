@@ -31,6 +31,8 @@ def _row_of_indices(indices: Items, name: str) -> np.ndarray[Any, Any]:
 
 def _number_of(number: Any, name: str) -> int:
     try:
+        if isinstance(number, (bool, np.bool_)):
+            raise TypeError
         found = operator.index(number)
     except TypeError:
         raise _errors.unsupported(f"{name} is {number!r}, and must be an integer") from None
@@ -125,10 +127,10 @@ def bincount(x: Items, weights: Optional[Items] = None, minlength: int = 0, *, s
     require_no_stream(stream)
     row = _row_of_indices(x, "x")
     many = max(_results_of(row), least)
+    if row.size and row.min() < 0:
+        at = int((row < 0).argmax())
+        raise _errors.invalid(f"item {at} has the index {row[at]}, and must not be negative")
     if weights is None:  # the same in any order
-        if row.size and row.min() < 0:
-            at = int((row < 0).argmax())
-            raise _errors.invalid(f"item {at} has the index {row[at]}")
         return np.bincount(np.asarray(row, np.int64), minlength=least)
     given = array_of(weights)
     if given.shape != row.shape:
