@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One half of the float cases of the conformance tests on a GPU; cuda_more_floats_test.cu has the
-// other.
+// The float cases and the narrow ones of the conformance tests on a GPU.
 #include <gtest/gtest.h>
 
 #include "cuda_backend.cuh"
@@ -11,9 +10,13 @@ namespace {
 
 template <class Case>
 class CudaFloats : public CudaConformance<Case> {};
-using cases = part_of<0, 2, float_cases>::cases;
-TYPED_TEST_SUITE(CudaFloats, cases);
+TYPED_TEST_SUITE(CudaFloats, float_cases);
 TYPED_TEST(CudaFloats, HaveTheBitsOfTheOracle) { this->run(); }
+
+template <class Case>
+class CudaNarrowFloats : public CudaConformance<Case> {};
+TYPED_TEST_SUITE(CudaNarrowFloats, narrow_cases);
+TYPED_TEST(CudaNarrowFloats, HaveTheBitsOfTheOracle) { this->run(); }
 
 }  // namespace
 }  // namespace tilefold::test

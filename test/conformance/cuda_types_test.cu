@@ -23,18 +23,15 @@ namespace {
 template <class Real>
 using complex = cuda::std::complex<Real>;
 
+// Other tests have more operators of the types of the same sizes that stand for these.
 using cuda_types_cases =
-    ::testing::Types<fold_case<__half, plus, r::plus, float>,                       //
-                     fold_case<__half, minimum, r::minimum, __half>,                //
-                     fold_case<__half, plus, r::plus, __half, __half>,              //
-                     fold_case<__half, multiplies, r::multiplies, double, double>,  //
-                     fold_case<__nv_bfloat16, std::plus<>, r::plus, float>,         //
+    ::testing::Types<fold_case<__half, plus, r::plus, float>,                //
+                     fold_case<__half, minimum, r::minimum, __half>,         //
+                     fold_case<__half, plus, r::plus, __half, __half>,       //
+                     fold_case<__nv_bfloat16, std::plus<>, r::plus, float>,  //
                      fold_case<__nv_bfloat16, maximum_number, r::maximum_number, __nv_bfloat16>,
-                     fold_case<complex<float>, plus, r::plus, complex<float>>,              //
                      fold_case<complex<float>, multiplies, r::multiplies, complex<float>>,  //
-                     fold_case<complex<double>, std::plus<>, r::plus, complex<double>>,     //
-                     fold_case<complex<double>, multiplies, r::multiplies, complex<double>>,
-                     fold_case<complex<float>, plus, r::plus, complex<double>, complex<double>>>;
+                     fold_case<complex<double>, std::plus<>, r::plus, complex<double>>>;
 
 template <class Case>
 class CudaTypes : public CudaConformance<Case> {};

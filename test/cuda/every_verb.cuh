@@ -35,9 +35,9 @@ T fold(const T* first, const T* last, T start, Op op) {
   return start;
 }
 
-// Every verb, of an operator of whole numbers or bits: associative without rounding.
+// Ranges, of an operator of whole numbers or bits: associative without rounding.
 template <class T, class Op>
-void is_folded_by_every_verb(const std::vector<T>& x, T start, Op op) {
+void is_reduced(const std::vector<T>& x, T start, Op op) {
   const auto n = static_cast<std::int64_t>(x.size());
   const gpu_array<T> items(x);
   cuda_executor exec;
@@ -46,6 +46,15 @@ void is_folded_by_every_verb(const std::vector<T>& x, T start, Op op) {
                 fold(x.data(), x.data() + count, start, op))
         << count;
   }
+}
+
+// Every verb, of such an operator.
+template <class T, class Op>
+void is_folded_by_every_verb(const std::vector<T>& x, T start, Op op) {
+  is_reduced(x, start, op);
+  const auto n = static_cast<std::int64_t>(x.size());
+  const gpu_array<T> items(x);
+  cuda_executor exec;
 
   const std::vector<std::int64_t> offsets = offsets_of(n);
   const auto segments = static_cast<std::int64_t>(offsets.size()) - 1;

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA executor's promises: the order of its stream, asynchronous calls, graphs, many threads
-// at once. (executor_workspace_test.cu has its workspace, executor_types_test.cu many types in a
-// row.)
+// at once; its workspace, which grows from a memory resource and is reused, or is the caller's;
+// many types in a row.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
+#include <thrust/iterator/counting_iterator.h>
 
 #include <gtest/gtest.h>
 
 #include <tilefold/cuda.cuh>
+#include <tilefold/detail/core/fold_executor.hpp>
 #include <tilefold/reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "conformance/conformance.hpp"
 #include "executor.hpp"
@@ -23,6 +27,7 @@
 #include "support/device.cuh"
 #include "support/device_order.cuh"
 #include "support/memory_resource.cuh"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -282,6 +287,246 @@ TEST_F(CudaGraphs, RecordEmptyRangesToo) {
   exec_.synchronize();
   EXPECT_EQ(out_.to_host()[0], 3.5f);
   must(cudaGraphExecDestroy(graph));
+}
+
+TEST(CudaWorkspace, IsTakenOnceAndGivenBack) {
+  tracking_resource memory;
+  gpu_array<float> array(mixed(3000000));
+  {
+    cuda_executor exec(memory);
+    EXPECT_EQ(memory.allocations(), 0);
+    const float first = reduce(exec, array.begin(), array.end());
+    const int grown = memory.allocations();
+    EXPECT_GE(grown, 1);
+    for (std::int64_t n = 1; n < array.size(); n += 99991) {
+      (void)reduce(exec, array.begin(), array.begin() + n);
+    }
+    EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), first));
+    EXPECT_EQ(memory.allocations(), grown) << "smaller folds fit";
+  }
+  EXPECT_EQ(memory.bytes_in_use(), 0);
+  EXPECT_EQ(memory.allocations(), memory.deallocations());
+}
+
+TEST(CudaWorkspace, GrowsWithTheFold) {
+  tracking_resource memory;
+  {
+    cuda_executor base(memory);
+    const auto exec = with_policy<tile_policy{32, 1}>(base);
+    std::int64_t before = base.workspace_bytes();
+    for (const std::int64_t n : {40, 5000, 200000, 3000000}) {
+      const auto sizes = std::vector<std::int64_t>{n};
+      const auto first = thrust::make_counting_iterator(std::uint32_t{0});
+      EXPECT_TRUE(same_folds(device_folds(base, exec, first, sizes, lifted_node_hash{}),
+                             prefix_folds(node_hash{}, leaf_hash, sizes), sizes));
+      EXPECT_GE(base.workspace_bytes(), before) << "n = " << n;
+      before = base.workspace_bytes();
+    }
+    // 93750 partials of 16 bytes for the last.
+    EXPECT_GT(before, 93750 * 16);
+    EXPECT_GT(memory.allocations(), 1);
+  }
+  EXPECT_EQ(memory.bytes_in_use(), 0);
+}
+
+TEST(CudaWorkspace, ReservedAheadIsEnough) {
+  tracking_resource memory;
+  gpu_array<float> array(mixed(3000000));
+  cuda_executor exec(memory);
+  exec.reserve(cuda_executor::workspace_bytes(array.size(), sizeof(float), sizeof(float)));
+  EXPECT_GE(exec.workspace_bytes(),
+            cuda_executor::workspace_bytes(array.size(), sizeof(float), sizeof(float)));
+  EXPECT_EQ(memory.allocations(), 1);
+  for (std::int64_t n = array.size(); n > 0; n -= 199999) {
+    (void)reduce(exec, array.begin(), array.begin() + n);
+  }
+  EXPECT_EQ(memory.allocations(), 1);
+  exec.reserve(1);
+  EXPECT_EQ(memory.allocations(), 1);
+  EXPECT_THROW(exec.reserve(-1), invalid_range_error);
+}
+
+TEST(CudaWorkspace, CanBeTheCallers) {
+  const std::vector<float> items = mixed(1000003);
+  gpu_array<float> array(items);
+  const std::int64_t bytes = cuda_executor::workspace_bytes(1000003, 4, 4) + 256;
+  const std::int64_t guard = 1024;
+  gpu_array<unsigned char> space(bytes + 2 * guard);
+  must(cudaMemset(space.data(), 0xab, static_cast<std::size_t>(space.size())));
+  tracking_resource memory;
+  cuda_executor exec(memory);
+  exec.use_workspace(space.data() + guard, bytes);
+  EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), folded(items)));
+  EXPECT_EQ(memory.allocations(), 0);
+  const auto after = space.to_host();
+  for (std::int64_t i = 0; i < guard; ++i) {
+    ASSERT_EQ(after[static_cast<std::size_t>(i)], 0xab) << "byte before the workspace";
+    ASSERT_EQ(after[static_cast<std::size_t>(guard + bytes + i)], 0xab) << "byte after it";
+  }
+}
+
+TEST(CudaWorkspace, OfTheCallersThatIsTooSmallIsReplaced) {
+  const auto sizes = std::vector<std::int64_t>{3000000};
+  gpu_array<unsigned char> space(4096);
+  tracking_resource memory;
+  cuda_executor base(memory);
+  base.use_workspace(space.data(), space.size());
+  const auto exec = with_policy<tile_policy{32, 1}>(base);
+  const auto first = thrust::make_counting_iterator(std::uint32_t{0});
+  EXPECT_TRUE(same_folds(device_folds(base, exec, first, sizes, lifted_node_hash{}),
+                         prefix_folds(node_hash{}, leaf_hash, sizes), sizes));
+  EXPECT_EQ(memory.allocations(), 1);
+}
+
+TEST(CudaWorkspace, OfTheCallersOfAnySizeIsNotOverrun) {
+  // Every odd size around what is needed: the executor either fits or takes its own.
+  const std::int64_t n = 20000;
+  const auto sizes = std::vector<std::int64_t>{n};
+  const auto expected = prefix_folds(node_hash{}, leaf_hash, sizes);
+  const auto first = thrust::make_counting_iterator(std::uint32_t{0});
+  gpu_array<unsigned char> space(32768);
+  for (std::int64_t bytes = 9000; bytes < 13000; bytes += 37) {
+    must(cudaMemset(space.data(), 0xab, static_cast<std::size_t>(space.size())));
+    cuda_executor base;
+    base.use_workspace(space.data(), bytes);
+    const auto exec = with_policy<tile_policy{32, 1}>(base);
+    ASSERT_TRUE(
+        same_folds(device_folds(base, exec, first, sizes, lifted_node_hash{}), expected, sizes));
+    const auto after = space.to_host();
+    for (std::size_t i = static_cast<std::size_t>(bytes); i < after.size(); ++i) {
+      ASSERT_EQ(after[i], 0xab) << "byte " << i << " of a workspace of " << bytes;
+    }
+  }
+}
+
+TEST(CudaWorkspace, OfTheCallersMustBeUsable) {
+  cuda_executor exec;
+  gpu_array<unsigned char> space(4096);
+  EXPECT_THROW(exec.use_workspace(nullptr, 4096), null_pointer_error);
+  EXPECT_THROW(exec.use_workspace(space.data() + 8, 4000), memory_space_error);
+  EXPECT_THROW(exec.use_workspace(space.data(), 16), memory_space_error);
+}
+
+TEST(CudaExecutor, MovesWithItsStreamAndWorkspace) {
+  const std::vector<float> items = mixed(1000003);
+  gpu_array<float> array(items);
+  tracking_resource memory;
+  {
+    cuda_executor first(memory);
+    // Another value, in the place where the next one is waited for.
+    (void)reduce(first, array.begin(), array.end() - 1000);
+    const cudaStream_t stream = first.stream();
+    cuda_executor second(std::move(first));
+    EXPECT_EQ(second.stream(), stream);
+    const int grown = memory.allocations();
+    EXPECT_TRUE(same_bits(reduce(second, array.begin(), array.end()), folded(items)));
+    EXPECT_EQ(memory.allocations(), grown);
+  }
+  EXPECT_EQ(memory.bytes_in_use(), 0);
+}
+
+static_assert(detail::fold_executor<cuda_executor>);
+
+// Tickets that one launch left behind would break a later one.
+TEST(CudaExecutor, ServesAnySizesAndTypesInARow) {
+  const auto floats = mixed(200003);
+  const auto halves = make_items<half>(pattern::mixed, 200003);
+  gpu_array<float> float_array(floats);
+  gpu_array<half> half_array(halves);
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t i = 0; i < 200003; ++i) words.push_back(i);
+  gpu_array<std::uint32_t> word_array(words);
+
+  std::vector<std::int64_t> sizes;
+  shape_stream random(seed());
+  for (int i = 0; i < 400; ++i) {
+    sizes.push_back(1 + static_cast<std::int64_t>(random() % (i % 3 == 0 ? 200003 : 5000)));
+  }
+  std::vector<std::int64_t> sorted = sizes;
+  std::sort(sorted.begin(), sorted.end());
+  const auto position = [&](std::int64_t n) {
+    return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), n) -
+                                    sorted.begin());
+  };
+  const auto float_sums = prefix_folds(
+      reference::plus{}, [&](std::int64_t i) { return floats[static_cast<std::size_t>(i)]; },
+      sorted);
+  const auto half_sums = prefix_folds(
+      reference::plus{},
+      [&](std::int64_t i) { return static_cast<float>(halves[static_cast<std::size_t>(i)]); },
+      sorted);
+  const auto hashes = prefix_folds(node_hash{}, leaf_hash, sorted);
+
+  cuda_executor exec;
+  const auto small_tiles = with_policy<tile_policy{32, 1}>(exec);
+  gpu_array<float> float_out(400);
+  gpu_array<float> half_out(400);
+  gpu_array<lifted_hash> hash_out(400);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    reduce_into(exec, float_array.data(), float_array.data() + sizes[i], float_out.data() + i);
+    reduce_into(small_tiles, word_array.data(), word_array.data() + sizes[i], hash_out.data() + i,
+                lifted_node_hash{});
+    reduce_into(exec, half_array.data(), half_array.data() + sizes[i], half_out.data() + i);
+  }
+  exec.synchronize();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t at = position(sizes[i]);
+    ASSERT_TRUE(same_bits(float_out.to_host()[i], float_sums[at])) << "n = " << sizes[i];
+    ASSERT_TRUE(same_bits(half_out.to_host()[i], half_sums[at])) << "n = " << sizes[i];
+    ASSERT_EQ(hash_out.to_host()[i], hashes[at]) << "n = " << sizes[i];
+  }
+}
+
+struct wide_sums {
+  std::uint64_t part[48];  // more than executors have room for at first
+};
+
+struct widen {
+  __host__ __device__ wide_sums operator()(std::uint32_t x) const {
+    wide_sums wide;
+    for (std::uint32_t k = 0; k < 48; ++k) wide.part[k] = std::uint64_t{x} + k;
+    return wide;
+  }
+};
+
+struct add_wide {
+  __host__ __device__ wide_sums operator()(const wide_sums& a, const wide_sums& b) const {
+    wide_sums sum;
+    for (int k = 0; k < 48; ++k) sum.part[k] = a.part[k] + b.part[k];
+    return sum;
+  }
+};
+
+// Results of several sizes share the memory in which they are waited for.
+TEST(CudaExecutor, ReturnsAnySizesAndTypesInARow) {
+  const auto items = mixed(3000000);
+  const gpu_array<float> array(items);
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t i = 0; i < 5000; ++i) words.push_back(i);
+  const gpu_array<std::uint32_t> word_array(words);
+  std::vector<std::int64_t> sizes;
+  shape_stream random(seed());
+  for (int i = 0; i < 300; ++i) {
+    sizes.push_back(1 + static_cast<std::int64_t>(random() % (i % 3 == 0 ? 3000000 : 5000)));
+  }
+  std::vector<std::int64_t> sorted = sizes;
+  std::sort(sorted.begin(), sorted.end());
+  const auto sums = prefix_folds(
+      reference::plus{}, [&](std::int64_t i) { return items[static_cast<std::size_t>(i)]; },
+      sorted);
+  cuda_executor exec;
+  for (const std::int64_t n : sizes) {
+    const auto at = std::lower_bound(sorted.begin(), sorted.end(), n) - sorted.begin();
+    ASSERT_TRUE(
+        same_bits(reduce(exec, array.data(), array.data() + n), sums[static_cast<std::size_t>(at)]))
+        << "n = " << n;
+    const auto m = static_cast<std::uint64_t>(n % 5000 + 1);
+    const wide_sums wide = transform_reduce(exec, word_array.data(), word_array.data() + m,
+                                            wide_sums{}, add_wide{}, widen{});
+    for (std::uint64_t k = 0; k < 48; ++k) {
+      ASSERT_EQ(wide.part[k], m * (m - 1) / 2 + m * k) << "n = " << m;
+    }
+  }
 }
 
 }  // namespace

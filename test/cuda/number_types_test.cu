@@ -34,7 +34,7 @@ std::vector<T> wide_numbers() {
 TEST(CudaNumberTypes, IntegersOf128BitsAreFolded) {
   SCOPED_TRACE(seed());
   is_folded_by_every_verb<uint_128>(wide_numbers<uint_128>(), 7, plus{});
-  is_folded_by_every_verb<int_128>(wide_numbers<int_128>(), 0, minimum{});
+  is_reduced<int_128>(wide_numbers<int_128>(), 0, minimum{});  // in any order
 }
 
 // An initial value of int narrows nothing, and nothing has the identity.

@@ -72,11 +72,11 @@ class CudaOrderOfItems : public ::testing::Test {
   }
 };
 
-using item_types = ::testing::Types<
-    hashed_item<std::uint16_t, 1>, hashed_item<std::uint8_t, 3>, hashed_item<std::uint8_t, 4>,
-    hashed_item<std::uint16_t, 3>, hashed_item<std::uint64_t, 1>, hashed_item<std::uint32_t, 3>,
-    hashed_item<std::uint64_t, 2>, hashed_item<std::uint32_t, 5>, hashed_item<std::uint64_t, 3>,
-    hashed_item<std::uint8_t, 31>, hashed_item<std::uint32_t, 12>, hashed_item<std::uint64_t, 8>>;
+using item_types = ::testing::Types<hashed_item<std::uint16_t, 1>, hashed_item<std::uint8_t, 3>,
+                                    hashed_item<std::uint8_t, 4>, hashed_item<std::uint16_t, 3>,
+                                    hashed_item<std::uint64_t, 1>, hashed_item<std::uint32_t, 3>,
+                                    hashed_item<std::uint64_t, 2>, hashed_item<std::uint64_t, 3>,
+                                    hashed_item<std::uint8_t, 31>, hashed_item<std::uint64_t, 8>>;
 TYPED_TEST_SUITE(CudaOrderOfItems, item_types);
 
 TYPED_TEST(CudaOrderOfItems, IsTheOraclesWhereverTheyStart) {

@@ -46,7 +46,6 @@ void expect_pieces_of_structs(std::int64_t n, std::int64_t tile, int rounds) {
 TEST(CudaPiece, Structs) {
   expect_pieces_of_structs<std::uint8_t, 3>(200000, 8192, 60);
   expect_pieces_of_structs<std::uint32_t, 3>(900000, 4096, 60);
-  expect_pieces_of_structs<std::uint64_t, 4>(1200000, 2048, 60);
   expect_pieces_of_structs<std::uint32_t, 20>(100000, 512, 60);
 }
 

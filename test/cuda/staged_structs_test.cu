@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs of up to 64 bytes that are folded in staged tiles.
+// Structs that are folded in staged tiles: of up to 64 bytes, and larger ones, whose blocks have 64
+// threads.
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,11 @@ static_assert(cell_of<words<std::uint32_t, 3>> == 8 && cell_of<words<std::uint32
               cell_of<words<std::uint32_t, 9>> == 4 && cell_of<words<std::uint64_t, 8>> == 2);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfUpTo64Bytes, CudaStagedStructs, structs);
 
+// Few registers for a stripe and many.
+using large_structs = testing::Types<words<std::uint32_t, 18>, words<std::uint32_t, 32>>;
+static_assert(cell_of<words<std::uint32_t, 18>> == 2 && cell_of<words<std::uint32_t, 32>> == 2);
+INSTANTIATE_TYPED_TEST_SUITE_P(OfMoreThan64Bytes, CudaStagedStructs, large_structs);
+
 // Items of which a copy of 16 bytes holds parts of two, and more bytes than a bank line's.
 TEST(CudaStagedStructsAndMore, SanitizeCopies) {
   expect_same_from_both(
@@ -33,6 +39,11 @@ TEST(CudaStagedStructsAndMore, SanitizeCopies) {
       mixed_structs<words<std::uint32_t, 9>>(lengths<words<std::uint32_t, 9>>()[5]));
   expect_same_from_both(
       mixed_structs<words<std::uint64_t, 8>>(lengths<words<std::uint64_t, 8>>()[7]));
+}
+
+TEST(CudaStagedStructsAndMore, SanitizeCopiesOfLargeOnes) {
+  expect_same_from_both(
+      mixed_structs<words<std::uint32_t, 32>>(lengths<words<std::uint32_t, 32>>()[9]));
 }
 
 using twelve_words = words<std::uint32_t, 12>;

@@ -2,8 +2,7 @@
 //
 // Exact sums on a GPU by calls that say more than a range: with an initial value, of lengths that
 // only the GPU knows, of segments that are promised to be short, or whose offsets are checked
-// first. Each has the bits of the host, whose sums other tests compare with real ones. A few calls
-// to a program: nvcc takes its time for each.
+// first. Each has the bits of the host, whose sums other tests compare with real ones.
 #pragma once
 
 #include <cstddef>

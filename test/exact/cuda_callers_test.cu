@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact sums of a range on a GPU with an initial value, and of lengths that only the GPU knows.
-// Each has the bits of the host.
+// Exact sums on a GPU with an initial value, of lengths that only the GPU knows, of segments that
+// are promised to be short, of a number of them that only the GPU knows, and with offsets that are
+// checked first. Each has the bits of the host. Segments are of floats: what such a call adds to
+// one by offsets alone does not read the items.
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tilefold/checked.hpp>
 #include <tilefold/exact_accumulator.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
+#include <tilefold/segment_bound.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
@@ -67,6 +71,32 @@ TYPED_TEST(CudaExactCalls, SanitizeBeginWithAnInitialValue) {
   init.add(T{-3});
   EXPECT_EQ(bytes_of(reduce(this->gpu, x.data(), x.data() + 20'000, init, r::exact_sum{})),
             bytes_of(reduce(one, all, init, r::exact_sum{})));
+}
+
+TYPED_TEST_SUITE(CudaExactSegmentCalls, testing::Types<float>);
+
+TYPED_TEST(CudaExactSegmentCalls, OfABoundAndOfANumberOnTheGpu) {
+  segmented_reduce_into(this->gpu, this->x(), this->at(), this->num, segment_bound(39),
+                        this->out.data(), r::exact_sum{});
+  this->expect_sums("a bound");
+  const gpu_array<std::int64_t> number(std::vector<std::int64_t>{this->num});
+  segmented_reduce_into(this->gpu, this->x(), this->at(), deferred(number.data(), 4096),
+                        this->out.data(), r::exact_sum{});
+  this->expect_sums("a number on the GPU");
+}
+
+TYPED_TEST(CudaExactSegmentCalls, CheckedAndWithAnInitialValue) {
+  using T = TypeParam;
+  segmented_reduce(checked(this->gpu, this->num_items()), this->x(), this->at(), this->num,
+                   this->out.data(), r::exact_sum{});
+  this->expect_sums("checked");
+  exact_accumulator<T> init;
+  init.add(T{1});
+  segmented_reduce_into(this->gpu, this->x(), this->at(), this->num, this->out.data(), init,
+                        r::exact_sum{});
+  this->expect("an initial value", [&](const T* first, const T* last) {
+    return reduce(one, first, last, init, r::exact_sum{});
+  });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact reducers on a GPU fused with each other and with others: each part has the bits of the
-// host. A verb to a program: nvcc takes its time for each.
+// host. Runs are in a program of their own: nvcc takes its time for each verb.
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact reducers on a GPU over ranges, fused with each other and with others.
+// Exact reducers on a GPU over ranges and by segment, fused with each other and with others.
 #include <cstddef>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include <tilefold/cuda.cuh>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"
@@ -28,6 +30,17 @@ TEST(CudaExactFused, OfRanges) {
       expect_fused(reduce(gpu, on_gpu.begin(), on_gpu.end(), fused), items);
     }
   }
+}
+
+TEST(CudaExactFused, OfSegments) {
+  const fused_segments segments;
+  cuda_executor gpu;
+  const gpu_array<float> on_gpu(segments.items);
+  const gpu_array<int> offsets(segments.bounds);
+  const gpu_array<fused_result> out(segments.size());
+  segmented_reduce(gpu, on_gpu.data(), offsets.data(), segments.size(), out.data(),
+                   if_empty(fused, fused_result{}));
+  segments.expect(out.to_host());
 }
 
 }  // namespace

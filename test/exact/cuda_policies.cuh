@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact sums on a GPU under tile policies of the caller's: the bits are those of the default. Sums
-// of floats have kernels that take none; integers, complex numbers and fused ones obey. A type to a
-// program: nvcc takes its time for each.
+// of floats have kernels that take none; integers, complex numbers and fused ones obey.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suite of exact products of ranges on a GPU, and of chunks that are added in one way or
-// another.
+// The suite of exact products of ranges on a GPU, and of chunks of them that are added in one way
+// or another.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"
+#include "cuda_spread.cuh"
 #include "cuda_suite.cuh"
 #include "many_items.hpp"
 #include "random_items.hpp"
@@ -48,60 +49,22 @@ TYPED_TEST_P(CudaExactProducts, ProductsAreThoseOfTheHost) {
                 bytes_of(tilefold::transform_reduce(begin, end, begin + 3, exact_dot_of<T>{})));
       ASSERT_EQ(bytes_of(reduce(gpu, first + 1, first + n + 1, r::exact_l2{})),
                 bytes_of(tilefold::reduce(begin + 1, end + 1, r::exact_l2{})));
-      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum_of_squares<double>{})),
-                bytes_of(tilefold::reduce(begin, end, r::exact_sum_of_squares<double>{})));
+      const with_double_result<r::exact_sum_of_squares, T> squares{};
+      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, squares)),
+                bytes_of(tilefold::reduce(begin, end, squares)));
     }
   }
 }
 
-/// Stretches whose exponents spread over few or many, at the least, the largest or between; with
-/// zeros, and stretches of zeros alone. Not `mixed`: of one spread and place.
-template <class T>
-std::vector<T> stretches(std::size_t n, bool mixed, std::mt19937_64& random) {
-  constexpr int exponents = test::float_layout<T>::exponents;
-  const auto below = [&](int bound) {
-    return static_cast<int>(random() % static_cast<std::uint64_t>(bound));
-  };
-  std::vector<T> items;
-  while (items.size() < n) {
-    constexpr int spreads[] = {1, 2, 8, 16, 20, 23, 24, 39, 40, 41, 42, 79, 80, 81, 120, exponents};
-    const int spread = std::min(exponents, spreads[below(16)]);
-    const int place = below(4);
-    const int lowest = place == 0   ? 0
-                       : place == 1 ? exponents - spread
-                                    : below(exponents - spread + 1);
-    const int zeros = below(8) == 0 ? 1 : 64;  // one item in so many
-    const bool of_minus = below(2) == 0;
-    const std::size_t length = mixed ? static_cast<std::size_t>(1 + below(20000)) : n;
-    for (std::size_t i = 0; i < length; ++i) {
-      const bool zero = below(zeros) == 0;
-      items.push_back(test::float_of<T>(zero ? of_minus : below(2) == 0,
-                                        zero ? 0 : lowest + below(spread), zero ? 0 : random()));
-    }
-  }
-  items.resize(n);
-  return items;
-}
-
-/// a, then what `of` makes of each of its items, then `last`.
-template <class T, class Of>
-std::vector<T> twice(const std::vector<T>& a, Of of, T last) {
-  std::vector<T> result = a;
-  for (const T x : a) result.push_back(of(x));
-  result.push_back(last);
-  return result;
-}
-
-// Chunks of long ranges are added in one way or another, by how far their items spread. Where all
-// cancels but the last item, nothing large hides what is lost below it.
+// Chunks of long ranges are added in one way or another, by how far their products spread. Where
+// all cancels but the last item, nothing large hides what is lost below it.
 TYPED_TEST_P(CudaExactProducts, LongRangesOfEverySpread) {
   using T = TypeParam;
   if constexpr (!std::is_integral_v<T>) {
     std::mt19937_64 random(test::seed());
     cuda_executor gpu;
     const auto itself = [](T x) { return x; };
-    const int rounds = sizeof(T) == 8 ? 3 : 6;  // the host is slow over doubles far apart
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < rounds_of_spreads<T>; ++round) {
       const std::size_t half_n = (std::size_t{1} << 21) + 777;
       const auto a = stretches<T>(half_n, round < 2, random);
       const auto b = stretches<T>(half_n, round < 2, random);
@@ -113,24 +76,67 @@ TYPED_TEST_P(CudaExactProducts, LongRangesOfEverySpread) {
       const T* const first = on_gpu.data();
       const T* const other = other_on_gpu.data();
       const auto n = static_cast<std::ptrdiff_t>(x.size());
+      const with_double_result<r::exact_sum_of_squares, T> squares{};
+      const with_double_result<r::exact_dot, T> dot{};
       SCOPED_TRACE(round);
-      EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, exact_sum_of<T>{})), bytes_of(tiny));
-      EXPECT_EQ(bytes_of(reduce(gpu, first + 1, first + n, r::exact_sum<double>{})),
-                bytes_of(tilefold::reduce(x.begin() + 1, x.end(), r::exact_sum<double>{})));
-      EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum_of_squares<double>{})),
-                bytes_of(tilefold::reduce(x.begin(), x.end(), r::exact_sum_of_squares<double>{})));
-      EXPECT_EQ(bytes_of(transform_reduce(gpu, first, first + n, other, r::exact_dot<double>{})),
-                bytes_of(tilefold::transform_reduce(x.end() - 1, x.end(), y.end() - 1,
-                                                    r::exact_dot<double>{})));
-      EXPECT_EQ(
-          bytes_of(transform_reduce(gpu, first, first + n - 1, other + 1, r::exact_dot<double>{})),
-          bytes_of(tilefold::transform_reduce(x.begin(), x.end() - 1, y.begin() + 1,
-                                              r::exact_dot<double>{})));
+      EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, squares)),
+                bytes_of(tilefold::reduce(x.begin(), x.end(), squares)));
+      EXPECT_EQ(bytes_of(transform_reduce(gpu, first, first + n, other, dot)),
+                bytes_of(tilefold::transform_reduce(x.end() - 1, x.end(), y.end() - 1, dot)));
+      EXPECT_EQ(bytes_of(transform_reduce(gpu, first, first + n - 1, other + 1, dot)),
+                bytes_of(tilefold::transform_reduce(x.begin(), x.end() - 1, y.begin() + 1, dot)));
     }
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CudaExactProducts, ProductsAreThoseOfTheHost, LongRangesOfEverySpread);
+// The products of the first half are taken away by those of the second; what is left is one of the
+// least and 1. No chunk's products fit together.
+TYPED_TEST_P(CudaExactProducts, DotsOfItemsFarApartKeepTheLeast) {
+  using T = TypeParam;
+  if constexpr (std::is_floating_point_v<T>) {
+    std::mt19937_64 random(test::seed());
+    cuda_executor gpu;
+    const T least = test::float_of<T>(false, 0, 1);
+    for (const auto how : {pattern::all_binades, pattern::both_ends}) {
+      for (const std::size_t n : sizes) {
+        SCOPED_TRACE(testing::Message() << n << " items, pattern " << static_cast<int>(how));
+        auto x = far_apart<T>(how, n / 2, random);
+        auto y = far_apart<T>(how, n / 2, random);
+        std::shuffle(y.begin(), y.end(), random);
+        for (std::size_t i = 0; i < n / 2; ++i) {
+          const T factor = x[i], other = y[i];
+          x.push_back(other);
+          y.push_back(test::negated(factor));
+        }
+        x.push_back(least);
+        y.push_back(T{1});
+        const gpu_array<T> on_gpu(x), other_on_gpu(y);
+        const T* const first = on_gpu.data();
+        const T* const other = other_on_gpu.data();
+        EXPECT_EQ(
+            bytes_of(transform_reduce(gpu, first, first + x.size(), other, exact_dot_of<T>{})),
+            bytes_of(least));
+      }
+    }
+  }
+}
+
+// For compute-sanitizer, which takes its time: a block's range, a cluster's, a grid's, a long one.
+TYPED_TEST_P(CudaExactProducts, SanitizeRanges) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  for (const std::size_t n : {1001u, 20001u, 140001u, (1u << 22) + 77}) {
+    const auto items = any_items<T>(test::num_exact_kinds, n, random);
+    const test::gpu_array<T> x(items);
+    EXPECT_EQ(bytes_of(reduce(gpu, x.data(), x.data() + n, r::exact_l2{})),
+              bytes_of(tilefold::reduce(items, r::exact_l2{})))
+        << n;
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CudaExactProducts, ProductsAreThoseOfTheHost, LongRangesOfEverySpread,
+                            DotsOfItemsFarApartKeepTheLeast, SanitizeRanges);
 
 }  // namespace
 }  // namespace tilefold

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reducers on a GPU that a user derives with another combine, fused with others, and over segments.
+// Reducers on a GPU that a user derives with another combine, fused with others and over segments,
+// and with another lift.
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
 #include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/top_k.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
@@ -45,6 +47,16 @@ TEST_F(CudaDerived, OverSegments) {
   tilefold::segmented_reduce(x.begin(), offsets.begin(), 4, expected.begin(), of_squares<r::sum>{});
   const auto got = out.to_host();
   for (std::size_t s = 0; s < 4; ++s) EXPECT_EQ(bits_of(got[s]), bits_of(expected[s])) << s;
+}
+
+// The squares are products before a sum.
+TEST_F(CudaDerived, WithAnotherLift) {
+  expect_squares("sum", r::sum{});
+  expect_squares("variance", r::variance{});
+  expect_squares("logsumexp", r::logsumexp{});
+  expect_squares("any", r::any{positive{}});
+  expect_squares("arg_minmax", r::arg_minmax{});
+  expect_squares("top_k", r::top_k<3>{});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reducers of two ranges on a GPU: of floats, and some of halves and integers.
+// Reducers of two ranges on a GPU: of floats; of doubles, each size of accumulator; and some of
+// halves and integers.
 #include <cstdint>
 
 #include "cuda_reducers.cuh"
@@ -11,6 +12,15 @@ namespace {
 TEST(CudaPairs, HaveTheBitsOfTheHost) {
   cuda_executor exec;
   visit_pair_reducers<float>(check_pairs_on_gpu<float>{exec});
+}
+
+TEST(CudaPairs, OfDoublesHaveTheBitsOfTheHost) {
+  cuda_executor exec;
+  const check_pairs_on_gpu<double> check{exec};
+  check("correlation", reducers::correlation{});
+  check("weighted_mean", reducers::weighted_mean{});
+  check("dot", reducers::dot{});
+  check("compensated_dot", reducers::compensated_dot{});
 }
 
 TEST(CudaPairs, OfOtherItemsHaveTheBitsOfTheHost) {

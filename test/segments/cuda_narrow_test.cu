@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suite of segments on a GPU over integers of one and two bytes, at every address that they may
-// have; and rows of lengths that come as a stream and of others, few and many.
-// (cuda_narrow_structs_test.cu has structs.)
+// The suite of segments on a GPU over integers of one and two bytes and structs of two and three,
+// at every address that they may have; and rows of lengths that come as a stream and of others, few
+// and many.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -24,7 +24,8 @@ using equals = segments_run<on_gpu, of_one_length, narrow<T>>;
 
 using runs =
     ::testing::Types<offsets<std::uint8_t>, begins_and_ends<std::uint8_t>, offsets<std::uint16_t>,
-                     begins_and_ends<std::uint16_t>, equals<std::uint8_t>, equals<std::uint16_t>>;
+                     equals<std::uint8_t>, equals<std::uint16_t>, offsets<pair_of_bytes>,
+                     offsets<three_bytes>, begins_and_ends<three_bytes>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfNarrowItems, Segments, runs);
 using sanitized = ::testing::Types<offsets<std::uint8_t>, equals<std::uint8_t>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfNarrowItems, SanitizeSegments, sanitized);

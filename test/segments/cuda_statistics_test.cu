@@ -20,8 +20,8 @@ using equals = segments_run<on_gpu, of_one_length, statistics_of<T>>;
 template <class T>
 using offsets = segments_run<on_gpu, by_offsets<>, statistics_of<T>>;
 
-using runs = ::testing::Types<equals<float>, offsets<float>, equals<double>, offsets<double>,
-                              equals<half>, offsets<half>>;
+using runs =
+    ::testing::Types<equals<float>, offsets<float>, offsets<double>, equals<half>, offsets<half>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfStatistics, Segments, runs);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfStatistics, SanitizeSegments, runs);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfStatistics, StagedSegments, statistics_of<half>);

@@ -40,8 +40,7 @@ using runs = ::testing::Types<equals<float>, offsets<float>,
                               segments_run<on_gpu, of_one_length, among_equals>,
                               segments_run<on_gpu, by_offsets<>, among_equals>,
                               segments_run<on_gpu, of_one_length, wide_of_more>,
-                              segments_run<on_gpu, by_offsets<>, wide_of_more>,
-                              segments_run<on_gpu, as_arrays, wide<std::uint32_t>>>;
+                              segments_run<on_gpu, by_offsets<>, wide_of_more>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfWideHashes, Segments, runs);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfWideHashes, SanitizeSegments, ::testing::Types<offsets<float>>);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfWideHashes, StagedSegments, ::testing::Types<among_equals>);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact products of complex floats on a GPU.
+// Exact products of complex floats on a GPU, and means and norms of ranges of complex doubles. A
+// norm is a root of the sum of squares.
 #include "cuda_complex.cuh"
 
 namespace tilefold::test {
@@ -20,8 +21,12 @@ TEST(CudaExactOfComplexFloats, DotsAreThoseOfTheHost) {
 TEST(CudaExactOfComplexFloats, NormsAreThoseOfTheHost) {
   expect_lengths_of_the_host<float>(r::exact_l2{});
 }
-TEST(CudaExactOfComplexFloats, SquaresAreThoseOfTheHost) {
-  expect_lengths_of_the_host<float>(r::exact_sum_of_squares{});
+
+TEST(CudaExactOfComplexDoubles, MeansAreThoseOfTheParts) {
+  expect_ranges_of_the_parts<double, means>();
+}
+TEST(CudaExactOfComplexDoubles, NormsAreThoseOfTheHost) {
+  expect_lengths_of_the_host<double>(r::exact_l2{});
 }
 
 }  // namespace

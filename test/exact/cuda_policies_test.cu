@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact sums of complex numbers on a GPU under tile policies of the caller's.
-
+// Exact sums of integers, of floats and integers fused with counts, and of complex numbers on a GPU
+// under tile policies of the caller's. (cuda_policies_float_test.cu has floats alone.)
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -21,6 +22,30 @@
 
 namespace tilefold {
 namespace {
+
+using CudaExactPoliciesOfInt32 = CudaExactPolicies<std::int32_t>;
+
+TEST_F(CudaExactPoliciesOfInt32, ChangeNoBits) {
+  expect_host_bits<tile_policy{256, 4}>();
+  expect_host_bits_by_key<tile_policy{256, 4}>();
+}
+
+TEST_F(CudaExactPoliciesOfInt32, ChangeNoBitsOfFusedSums) {
+  expect_fused_host_bits<tile_policy{32, 1}>();
+  expect_fused_host_bits<tile_policy{256, 4}>();
+}
+
+using CudaExactPoliciesOfFusedFloats = CudaExactPolicies<float>;
+
+TEST_F(CudaExactPoliciesOfFusedFloats, ChangeNoBits) {
+  expect_fused_host_bits<tile_policy{32, 1}>();
+  expect_fused_host_bits<tile_policy{256, 4}>();
+}
+
+// In this program, which compiles for a shorter time than cuda_policies_float_test.
+TEST_F(CudaExactPoliciesOfFusedFloats, ByKeyTheSmallestChangesNoBits) {
+  expect_host_bits_by_key<tile_policy{32, 1}>();
+}
 
 TEST(CudaExactPoliciesOfComplex, ChangeNoBits) {
   std::mt19937_64 random(test::seed());
