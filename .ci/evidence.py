@@ -14,6 +14,9 @@ VERIFIED = ROOT / 'test/gpu_verified.txt'
 COLUMNS = ['program', 'digest', 'tests', 'skipped', 'sanitizer_runs', 'device', 'toolkit']
 # What .ci/gpu --all alone runs; the first line of the evidence is without it.
 OPTIONAL = {'compile_matrix'}
+# Lines of tests that only read what nvcc made (test/compiled_code.cmake): any machine with an nvcc writes them.
+COMPILED = ROOT / 'test/compiled_code.csv'
+COMPILED_COLUMNS = ['test', 'digest', 'toolkit']
 
 # Files with comments of C++.
 CODE = ('.h', '.hpp', '.cuh', '.cpp', '.cu', '.inc', '.c')
@@ -58,6 +61,21 @@ def programs():
                                   ['python/tests/oracle.py', 'python/pyproject.toml'])
     all_of['gpu.conformance.strict_fp_test'] += ['CMakeLists.txt']  # the options of tilefold::strict_fp
     return all_of
+
+
+@functools.cache
+def compiled_code():
+    """The same of the tests that read what nvcc made. Folds on the host have no part in that."""
+    all_of = {
+        'adaptor_loads': ['test/adaptor_loads_test.py', 'test/support/adaptor_loads.cu'],
+        'architectures': found('test/architectures/*'),
+        'contraction.kernels': ['test/contraction/kernels_test.py'] + found('test/contraction/*.cu'),
+        'default_kernels': ['test/default_kernels_test.py', 'test/support/default_kernels.cu'],
+        'kernel_table': ['test/kernel_table/kernel_table.py', 'test/kernel_table/calls.cuh',
+                         'test/kernel_table/kernel_table.csv'],
+    }
+    common = ['test/compiled_code.cmake', 'test/support/machine_code.py']
+    return {name: sources + common for name, sources in all_of.items()}
 
 
 def line_of(test):
@@ -127,15 +145,24 @@ def flags():
     return [hash_of(file) for file in FLAGS] + [json.dumps(used, sort_keys=True)]
 
 
-@functools.cache
-def digests():
-    """The digest of each program, by name."""
-    common = flags()
+def digests_of(all_of, common):
     result = {}
-    for name, sources in sorted(programs().items()):
+    for name, sources in sorted(all_of.items()):
         parts = common + [hash_of(file) for file in sorted(reached_by(sources))]
         result[name] = hashlib.sha256('\n'.join(parts).encode()).hexdigest()[:16]
     return result
+
+
+@functools.cache
+def digests():
+    """The digest of each program, by name."""
+    return digests_of(programs(), flags())
+
+
+@functools.cache
+def compiled_digests():
+    """The same of the tests that read what nvcc made."""
+    return digests_of(compiled_code(), [])
 
 
 def overall(digest_of):
@@ -203,7 +230,31 @@ def write(rows):
     whole.replace(VERIFIED)  # whoever is stopped here has the old file, not half of one
 
 
+def compiled():
+    """The rows of tests that read what nvcc made, by test."""
+    if not COMPILED.exists():
+        return {}
+    with COMPILED.open() as file:
+        return {row['test']: row for row in csv.DictReader(file)}
+
+
+def stale_compiled(toolkit):
+    """Those of them that have not passed of these sources by this nvcc."""
+    rows = compiled()
+    return [name for name, digest in compiled_digests().items()
+            if rows.get(name) != dict(zip(COMPILED_COLUMNS, (name, digest, toolkit)))]
+
+
+def record_compiled(names, toolkit):
+    """Writes that they have passed."""
+    rows = compiled() | {name: dict(zip(COMPILED_COLUMNS, (name, compiled_digests()[name], toolkit))) for name in names}
+    with COMPILED.open('w') as out:
+        writer = csv.DictWriter(out, COMPILED_COLUMNS, lineterminator='\n')
+        writer.writeheader()
+        writer.writerows(rows[name] for name in sorted(rows) if name in compiled_code())
+
+
 def forget():
     """Reads files anew from now on."""
-    for function in (text_of, hash_of, included_by, programs, digests):
+    for function in (text_of, hash_of, included_by, programs, digests, compiled_code, compiled_digests):
         function.cache_clear()

@@ -12,8 +12,9 @@ set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 
-# compile FORMAT: build/fuzz/FORMAT. The C interface is not linked to tilefold::host: one thread, fewer sources.
-compile() {
+# sources_of FORMAT: sets the sources that it needs, and their room. The C interface is not linked to tilefold::host: one
+# thread, fewer sources.
+sources_of() {
   case $1 in
     npy) room=tool sources="input input_error mapped_file npy progress terminal format" ;;
     part) room=tool sources="input_error mapped_file part_file part_merge reducers_host_float64" ;;
@@ -21,9 +22,34 @@ compile() {
     accumulator) room=capi sources="exact_state pieces" ;;
     *) give_up "there is no format '$1'; there are npy, part, piece and accumulator" ;;
   esac
+}
+
+# Sources that mostly fold: optimised, they compile three times as long, and what is read is read elsewhere.
+level_of() {
+  case $1 in
+    means | places | precise_sums | questions | reducers_host_float64) echo -O0 ;;
+    *) echo -O1 ;;
+  esac
+}
+
+flags="-std=c++20 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -ffp-contract=off -Iinclude -Itest"
+export flags
+# objects FORMAT...: what these need, each once.
+objects() {
+  for format; do
+    sources_of "$format"
+    for source in $sources; do
+      echo "$room $source $(level_of "$source")"
+    done
+  done | sort -u | xargs -P "$(nproc)" -L 1 \
+    sh -c 'exec clang++ $flags "$2" "-Isrc/$0" -c "src/$0/$1.cpp" -o "build/fuzz/$0.$1.o"'
+}
+
+# link_format FORMAT: build/fuzz/FORMAT.
+link_format() {
+  sources_of "$1"
   # shellcheck disable=SC2046,SC2086 # lists of files
-  clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -ffp-contract=off \
-    -Iinclude -Itest "-Isrc/$room" "test/fuzz/$1.cpp" $(printf "src/$room/%s.cpp " $sources) -o "build/fuzz/$1"
+  clang++ $flags -O1 "-Isrc/$room" "test/fuzz/$1.cpp" $(printf "build/fuzz/$room.%s.o " $sources) -o "build/fuzz/$1"
 }
 
 # wait_for_all SENTENCE PROCESS...: waits for each, and gives up with that sentence if one has failed.
@@ -45,10 +71,14 @@ find "$(clang++ -print-resource-dir)/lib/" -name 'libclang_rt.fuzzer*' 2>/dev/nu
   need "libclang-rt-${version%%.*}-dev"
 
 echo "tilefold: compiling fuzzers"
+for format; do
+  sources_of "$format" # there is such a format
+  mkdir -p "build/fuzz/$format.inputs"
+done
+objects "$@" || give_up "a source did not compile: see the first error above"
 compiling=
 for format; do
-  mkdir -p "build/fuzz/$format.inputs"
-  compile "$format" &
+  link_format "$format" &
   compiling="$compiling $!"
 done
 wait_for_all "a fuzzer did not compile: see the first error above" $compiling

@@ -44,6 +44,10 @@ struct c_executor final : tilefold_executor {
   void dot(const void*, const void*, dtype, std::int64_t, void*) override {}
   void log_softmax(const capi::rows_call&) override {}
   void by_key(op, const void*, dtype, std::int64_t, void*, const job&, std::int64_t*) override {}
+  void by_index(const capi::by_index_call&) override {}
+  std::int64_t by_index_workspace(op, dtype, std::int64_t, std::int64_t, std::int64_t) override {
+    return 0;
+  }
   void check(const capi::any_offsets&, std::int64_t, std::int64_t) override {}
   bool may_read(const capi::any_offsets&, std::int64_t) const override { return true; }
   std::int64_t workspace(op, dtype, std::int64_t, std::int64_t) const override { return 0; }
