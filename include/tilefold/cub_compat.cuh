@@ -31,7 +31,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
-#include <tilefold/detail/core/type_name.hpp>
 #include <tilefold/detail/executor/kept_executors.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>

@@ -21,10 +21,10 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 #include <vector>
 
+#include <tilefold/detail/core/byte_format.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/signature.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
-#include <tilefold/detail/ranks/piece_bytes.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/error.hpp>

@@ -21,7 +21,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/permuted.hpp>
 #include <tilefold/detail/host/index_order.hpp>
-#include <tilefold/detail/verbs/forest_checks.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 

@@ -18,7 +18,6 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 
 #include <tilefold/deferred.hpp>
-#include <tilefold/detail/core/deferred_forest.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>

@@ -17,7 +17,6 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 
 #include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/verbs/forest_checks.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/half.hpp>

@@ -11,7 +11,6 @@
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/core/starting_at.hpp>
 
 namespace tilefold::detail {
 

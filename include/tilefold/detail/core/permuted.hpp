@@ -9,7 +9,6 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/core/starting_at.hpp>
 
 namespace tilefold::detail {
 

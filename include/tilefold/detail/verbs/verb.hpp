@@ -299,7 +299,7 @@ constexpr bool copies_accumulator() {
   return yes;
 }
 
-// In reducer_types.hpp, which reducer.hpp includes.
+// In reducer.hpp.
 template <class R, class Lift, class... Values>
 constexpr bool reducible();
 
@@ -464,8 +464,8 @@ struct fold_types {
   static constexpr bool empty_is_known = has_identity<op, accumulator>;
 };
 
-// Of a public reducer, in reducer_types.hpp. Left undefined here, so that a missing include is a
-// compile error.
+// Of a public reducer, in reducer.hpp. Left undefined here, so that a missing include is a compile
+// error.
 template <class Named, reducer R, class Lift, class Init, class... Its>
 struct fold_types<Named, R, Lift, Init, Its...>;
 
