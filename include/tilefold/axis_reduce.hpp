@@ -231,24 +231,8 @@ void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
   }
 }
 
-/// The same with a stream or an execution policy in place of an executor: axis_reduce(stream, ...),
-/// axis_reduce(thrust::device, ...), axis_reduce(std::execution::par, ...). docs/streams.md lists
-/// them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto axis_reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::axis_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto axis_reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::axis_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(axis_reduce)
+TILEFOLD_TAKES_STAND_INS(axis_reduce_into)
 
 }  // namespace tilefold
 

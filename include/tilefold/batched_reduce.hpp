@@ -114,24 +114,8 @@ void batched_reduce(const Arguments&... arguments) {
   tilefold::batched_reduce_into(arguments...);
 }
 
-/// The same with a stream or an execution policy in place of an executor: batched_reduce(stream,
-/// ...), batched_reduce(thrust::device, ...), batched_reduce(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto batched_reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::batched_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto batched_reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::batched_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(batched_reduce)
+TILEFOLD_TAKES_STAND_INS(batched_reduce_into)
 
 }  // namespace tilefold
 

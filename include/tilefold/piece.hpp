@@ -272,15 +272,7 @@ auto reduce_piece(const Arguments&...) {
   return detail::refuse<Arguments...>();
 }
 
-/// The same with a stream or an execution policy in place of an executor: reduce_piece(stream,
-/// ...). docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_piece(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_piece<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(reduce_piece)
 
 }  // namespace tilefold
 

@@ -236,24 +236,8 @@ void reduce_by_index(const Arguments&...) {
   detail::refuse_sequences<Arguments...>();
 }
 
-/// The same with a stream or an execution policy in place of an executor: reduce_by_index(stream,
-/// ...), reduce_by_index(thrust::device, ...), reduce_by_index(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_by_index(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_by_index<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_by_index_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_by_index_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(reduce_by_index)
+TILEFOLD_TAKES_STAND_INS(reduce_by_index_into)
 
 #if defined(__CUDACC__)
 /// Bytes of workspace that a reduce_by_index() of n items with accumulators of `accumulator_bytes`

@@ -282,24 +282,8 @@ void segmented_reduce(const Range& range, const Arguments&... arguments) {
   tilefold::segmented_reduce_into(range, arguments...);
 }
 
-/// The same with a stream or an execution policy in place of an executor: segmented_reduce(stream,
-/// ...), segmented_reduce(thrust::device, ...), segmented_reduce(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto segmented_reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::segmented_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto segmented_reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::segmented_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(segmented_reduce)
+TILEFOLD_TAKES_STAND_INS(segmented_reduce_into)
 
 }  // namespace tilefold
 
