@@ -4,7 +4,6 @@
 // Backend-neutral; the executor folds.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -95,10 +94,7 @@ void batched_reduce_into(const Arguments&...) {
 /// decides, as in reduce(); that executor must be able to read the arrays.
 template <class Acc = void, executor Exec, class... Arguments>
 void batched_reduce(Exec&& exec, Arguments... arguments) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::batched_reduce_into<Acc>(exec, arguments...);
-  base.synchronize();
+  detail::wait_for(exec, [&] { tilefold::batched_reduce_into<Acc>(exec, arguments...); });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch,

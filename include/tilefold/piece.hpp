@@ -4,7 +4,6 @@
 // merged with its neighbours, written to a file and read by another program.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF

@@ -4,7 +4,6 @@
 // finds the runs and folds them.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF

@@ -4,7 +4,6 @@
 // folds.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -256,10 +255,7 @@ void segmented_reduce_into(const Arguments&...) {
 /// the call reads and writes decides, as in reduce().
 template <class Acc = void, executor Exec, class... Arguments>
 void segmented_reduce(Exec&& exec, Arguments... arguments) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::segmented_reduce_into<Acc>(exec, arguments...);
-  base.synchronize();
+  detail::wait_for(exec, [&] { tilefold::segmented_reduce_into<Acc>(exec, arguments...); });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,

@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/op.hpp>

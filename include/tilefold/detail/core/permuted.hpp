@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <iterator>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/source.hpp>
 
 namespace tilefold::detail {

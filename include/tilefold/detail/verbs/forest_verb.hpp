@@ -15,7 +15,6 @@
 #include <string>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
@@ -64,17 +63,21 @@ TILEFOLD_HD bool is_more(T x, U y) {
   return static_cast<std::uint64_t>(x) > static_cast<std::uint64_t>(y);
 }
 
-struct segment_judge {
+/// Judges by integers.
+struct integer_judge {
+  template <class T>
+  TILEFOLD_HD static std::int64_t word(const T& x) {
+    return static_cast<std::int64_t>(x);
+  }
+};
+
+struct segment_judge : integer_judge {
   std::int64_t num_items;
 
   template <class Begin, class End>
   TILEFOLD_HD bool is_wrong(const Begin& begin, const End& end) const {
     return detail::is_negative(begin) || detail::is_negative(end) || detail::is_more(begin, end) ||
            detail::is_more(end, num_items);
-  }
-  template <class T>
-  TILEFOLD_HD static std::int64_t word(const T& x) {
-    return static_cast<std::int64_t>(x);
   }
 };
 
@@ -122,7 +125,7 @@ void require_sound_segments(Executor& exec, const Begins& begins, const Ends& en
   using begin_type = std::iter_value_t<Begins>;
   using end_type = std::iter_value_t<Ends>;
   const tree_fault fault =
-      detail::find_fault(exec, segment_judge{num_items}, num_segments, begins, ends);
+      detail::find_fault(exec, segment_judge{{}, num_items}, num_segments, begins, ends);
   if (fault.tree == tree_fault::none) return;
   const auto begin = static_cast<begin_type>(fault.first);
   const auto end = static_cast<end_type>(fault.second);
@@ -150,16 +153,12 @@ void require_sound(Executor& exec, const offsets_forest<Source, Offsets>& forest
 }
 
 /// Segments that are sound, but perhaps too long.
-struct length_judge {
+struct length_judge : integer_judge {
   std::int64_t most_items;
 
   template <class Begin, class End>
   TILEFOLD_HD bool is_wrong(const Begin& begin, const End& end) const {
     return static_cast<std::int64_t>(end) - static_cast<std::int64_t>(begin) > most_items;
-  }
-  template <class T>
-  TILEFOLD_HD static std::int64_t word(const T& x) {
-    return static_cast<std::int64_t>(x);
   }
 };
 
@@ -168,8 +167,8 @@ void require_sound(Executor& exec, const bounded_forest<Source, Offsets>& forest
                    std::int64_t num_items) {
   const auto ends = detail::starting_at(forest.offsets, 1);
   detail::require_sound_segments(exec, forest.offsets, ends, forest.size(), num_items);
-  const tree_fault fault = detail::find_fault(exec, length_judge{forest.most_items}, forest.size(),
-                                              forest.offsets, ends);
+  const tree_fault fault = detail::find_fault(exec, length_judge{{}, forest.most_items},
+                                              forest.size(), forest.offsets, ends);
   if (fault.tree == tree_fault::none) return;
   using offset = std::iter_value_t<Offsets>;
   throw segment_error("tilefold: segment " + std::to_string(fault.tree) + ", [" +

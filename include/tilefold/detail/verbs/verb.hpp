@@ -378,6 +378,15 @@ using executor_base_t =
     std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
         std::declval<Executor&>()))>;
 
+/// Makes a call on `exec` that need not be done when it returns, and waits for it.
+template <class Executor, class Call>
+void wait_for(Executor& exec, const Call& call) {
+  auto&& base = executor_parts<std::remove_cvref_t<Executor>>::base(exec);
+  base.require_waiting();
+  call();
+  base.synchronize();
+}
+
 /// Whether the executor can fold with what `Types` name; says in one sentence why not. A GPU cannot
 /// copy every type.
 template <class Executor, class Types, class... Functions>
