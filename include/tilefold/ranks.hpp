@@ -27,7 +27,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/detail/ranks/rank_axes.hpp>
 #include <tilefold/detail/ranks/rank_call.hpp>
-#include <tilefold/detail/ranks/rank_keys.hpp>
 #include <tilefold/detail/ranks/rank_merges.hpp>
 #include <tilefold/detail/ranks/rank_segments.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
