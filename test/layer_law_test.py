@@ -15,8 +15,8 @@ LAYERS = [
     [["config.hpp"], ["error.hpp"], ["tilefold.h"]],
     # Values and the order.
     [["tree.hpp"], ["detail/core/extremes.hpp"], ["detail/core/root_pointer.hpp"], ["detail/core/block_claims.hpp"],
-     ["half.hpp"], ["op.hpp"], ["detail/core/closing.hpp"], ["detail/core/to_integer.hpp"], ["policy.hpp"],
-     ["detail/core/type_name.hpp"], ["detail/core/stand_in.hpp"], ["checked.hpp"], ["detail/exact/*"],
+     ["half.hpp"], ["op.hpp"], ["detail/core/closing.hpp"], ["policy.hpp"],
+     ["detail/core/stand_in.hpp"], ["checked.hpp"], ["detail/exact/*"],
      ["detail/core/float_control.hpp"], ["exact_accumulator.hpp"], ["precompiled.hpp"]],
     # What is folded, by what; what verbs share.
     [["accumulator.hpp"], ["detail/core/source.hpp"], ["detail/core/op_reducer.hpp"],

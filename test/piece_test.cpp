@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/detail/core/clear_padding.hpp>
+#include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/arg.hpp>

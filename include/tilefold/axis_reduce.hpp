@@ -4,7 +4,6 @@
 // folds.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -28,6 +27,16 @@ TILEFOLD_WARNINGS_OFF
 namespace tilefold {
 
 namespace detail {
+
+/// Whether a call has two views; says so in one sentence if not.
+template <class In, class Out>
+constexpr bool are_views() {
+  constexpr bool views = strided_view<In> && strided_view<Out>;
+  static_assert(views,
+                "tilefold: axis_reduce takes views with rank(), extent(i), stride(i), "
+                "data_handle() and no accessor of their own, such as cuda::std::mdspan");
+  return views;
+}
 
 /// Folds what a plan says, by the kind of forest that its strides make.
 template <class Policy, class Executor, class Bound, class InIt, class OutIt>
@@ -193,11 +202,7 @@ void after_axes(const Use& use, const First& first, const Rest&... rest) {
 ///   extents of `out` that do not fit, and for a rank above 8.
 template <class Acc = void, executor Exec, class In, class Out, class... AxesInitOp>
 void axis_reduce_into(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_init_op) {
-  constexpr bool views = detail::strided_view<In> && detail::strided_view<Out>;
-  static_assert(views,
-                "tilefold: axis_reduce takes views with rank(), extent(i), stride(i), "
-                "data_handle() and no accessor of their own, such as cuda::std::mdspan");
-  if constexpr (views) {
+  if constexpr (detail::are_views<In, Out>()) {
     detail::after_axes(
         [&](const axes& reduced, const auto&... init_op) {
           detail::reduce_axes<Acc>(exec, in, out, reduced, init_op...);
@@ -210,45 +215,22 @@ void axis_reduce_into(Exec&& exec, const In& in, const Out& out, AxesInitOp... a
 /// in reduce().
 template <class Acc = void, executor Exec, class In, class Out, class... AxesInitOp>
 void axis_reduce(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_init_op) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::axis_reduce_into<Acc>(exec, in, out, axes_init_op...);
-  base.synchronize();
+  detail::wait_for(exec, [&] { tilefold::axis_reduce_into<Acc>(exec, in, out, axes_init_op...); });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class In, class Out,
           class... AxesInitOp>
   requires(!executor<In> && !detail::stand_in<In>)
 void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
-  constexpr bool views = detail::strided_view<In> && detail::strided_view<Out>;
-  static_assert(views,
-                "tilefold: axis_reduce takes views with rank(), extent(i), stride(i), "
-                "data_handle() and no accessor of their own, such as cuda::std::mdspan");
-  if constexpr (views) {
+  if constexpr (detail::are_views<In, Out>()) {
     Dispatch::template with_executor<AxesInitOp...>(in.data_handle(), [&](auto&& exec) {
       tilefold::axis_reduce<Acc>(exec, in, out, axes_init_op...);
     });
   }
 }
 
-/// The same with a stream or an execution policy in place of an executor: axis_reduce(stream, ...),
-/// axis_reduce(thrust::device, ...), axis_reduce(std::execution::par, ...). docs/streams.md lists
-/// them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto axis_reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::axis_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto axis_reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::axis_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(axis_reduce)
+TILEFOLD_TAKES_STAND_INS(axis_reduce_into)
 
 }  // namespace tilefold
 

@@ -4,7 +4,6 @@
 // Backend-neutral; the executor folds.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -95,10 +94,7 @@ void batched_reduce_into(const Arguments&...) {
 /// decides, as in reduce(); that executor must be able to read the arrays.
 template <class Acc = void, executor Exec, class... Arguments>
 void batched_reduce(Exec&& exec, Arguments... arguments) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::batched_reduce_into<Acc>(exec, arguments...);
-  base.synchronize();
+  detail::wait_for(exec, [&] { tilefold::batched_reduce_into<Acc>(exec, arguments...); });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch,
@@ -114,24 +110,8 @@ void batched_reduce(const Arguments&... arguments) {
   tilefold::batched_reduce_into(arguments...);
 }
 
-/// The same with a stream or an execution policy in place of an executor: batched_reduce(stream,
-/// ...), batched_reduce(thrust::device, ...), batched_reduce(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto batched_reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::batched_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto batched_reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::batched_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(batched_reduce)
+TILEFOLD_TAKES_STAND_INS(batched_reduce_into)
 
 }  // namespace tilefold
 

@@ -118,9 +118,6 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 ///   folded_t<T, Op> is what reduce() would choose, accumulated_t<T, R> what a reducer wants.
 /// - Items: thread t holds item t; with an array, items t * Vt, ..., t * Vt + Vt - 1. t is the
 ///   linear thread index, (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x.
-/// - Order: the neighbour tree (docs/order.md) over the items in that order. `op` is associative
-///   and need not be commutative. It is never called with an item at or beyond `count`, so what
-///   those threads pass does not matter.
 /// - Result, of type Acc, a NaN being the canonical one, with the bits that reduce<Acc>() returns
 ///   for the same items:
 ///
@@ -130,9 +127,7 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 ///     | any other | an unspecified value                 |
 ///
 /// - Participants: all threads of the block, with the same `count`, from 0 to Nt * Vt.
-/// - `count` 0: the operator's identity; if it has none, an unspecified value.
-/// - Multiplications in `op` are not fused with additions of another call or of your own code
-///   around the fold; those inside `op` are yours (docs/numerics.md).
+/// - Order, items at or beyond `count`, a `count` of 0, and what is not fused: as for warp_fold.
 /// - One barrier, none in blocks of a single warp. Work for accumulators of 4 or 8 bytes: each lane
 ///   of the first warp, or each pair of lanes, folds what a run of neighbouring threads holds, and
 ///   then the warp. For others, and with several folds at once: warp_fold in each warp, then

@@ -31,7 +31,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
-#include <tilefold/detail/core/type_name.hpp>
 #include <tilefold/detail/executor/kept_executors.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>
@@ -240,6 +239,10 @@ template <class It, class Out>
 using sum_of =
     tilefold::detail::accumulator_t<void, plus, std::iter_value_t<It>, std::iter_value_t<Out>>;
 
+/// The accumulator that an operator chooses by itself.
+template <class It, class Out>
+using own_type = void;
+
 /// Their sum, of no items T() where there is no identity, as CUB has it.
 template <class It, class Out>
 auto plus_of() {
@@ -441,6 +444,36 @@ struct basic_device_reduce {
 
 using DeviceReduce = basic_device_reduce<detail::this_build>;
 
+// The forms of a function of DeviceSegmentedReduce: in two phases and in one, of segments by their
+// begins and ends and of one size. Behind its accumulator stands the operator or reducer.
+#define TILEFOLD_CUB_SEGMENTS(name, accumulator, ...)                                              \
+  template <class It, class Out, detail::items Begins, detail::items Ends>                         \
+  static cudaError_t name(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,       \
+                          Begins begins, Ends ends, cudaStream_t stream = nullptr) {               \
+    return detail::call<Build>(                                                                    \
+        storage, bytes, stream,                                                                    \
+        detail::of_segments<accumulator<It, Out>>(in, out, n, begins, ends, __VA_ARGS__));         \
+  }                                                                                                \
+  template <class It, class Out, std::integral Size>                                               \
+  static cudaError_t name(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,       \
+                          Size size, cudaStream_t stream = nullptr) {                              \
+    return detail::call<Build>(                                                                    \
+        storage, bytes, stream,                                                                    \
+        detail::of_segments<accumulator<It, Out>>(in, out, n, size, __VA_ARGS__));                 \
+  }                                                                                                \
+  template <detail::items It, class Out, detail::items Begins, detail::items Ends,                 \
+            detail::environment S = cudaStream_t>                                                  \
+  static cudaError_t name(It in, Out out, std::int64_t n, Begins begins, Ends ends,                \
+                          S stream = {}) {                                                         \
+    return detail::call_at_once<Build>(                                                            \
+        stream, detail::of_segments<accumulator<It, Out>>(in, out, n, begins, ends, __VA_ARGS__)); \
+  }                                                                                                \
+  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t> \
+  static cudaError_t name(It in, Out out, std::int64_t n, Size size, S stream = {}) {              \
+    return detail::call_at_once<Build>(                                                            \
+        stream, detail::of_segments<accumulator<It, Out>>(in, out, n, size, __VA_ARGS__));         \
+  }
+
 /// cub::DeviceSegmentedReduce: segments [begins[i], ends[i]), or of one size.
 template <class Build>
 struct basic_device_segmented_reduce {
@@ -478,144 +511,17 @@ struct basic_device_segmented_reduce {
                                     detail::operator_on<std::iter_value_t<It>, Init>(op)));
   }
 
-  template <class It, class Out, detail::items Begins, detail::items Ends>
-  static cudaError_t Sum(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               detail::of_segments<detail::sum_of<It, Out>>(
-                                   in, out, n, begins, ends, detail::plus_of<It, Out>()));
-  }
-  template <class It, class Out, std::integral Size>
-  static cudaError_t Sum(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(
-        storage, bytes, stream,
-        detail::of_segments<detail::sum_of<It, Out>>(in, out, n, size, detail::plus_of<It, Out>()));
-  }
-  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
-            detail::environment S = cudaStream_t>
-  static cudaError_t Sum(It in, Out out, std::int64_t n, Begins begins, Ends ends, S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, detail::of_segments<detail::sum_of<It, Out>>(in, out, n, begins, ends,
-                                                             detail::plus_of<It, Out>()));
-  }
-  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
-  static cudaError_t Sum(It in, Out out, std::int64_t n, Size size, S stream = {}) {
-    return detail::call_at_once<Build>(stream, detail::of_segments<detail::sum_of<It, Out>>(
-                                                   in, out, n, size, detail::plus_of<It, Out>()));
-  }
-
-  template <class It, class Out, detail::items Begins, detail::items Ends>
-  static cudaError_t Min(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               detail::of_segments(in, out, n, begins, ends, detail::min_of<It>()));
-  }
-  template <class It, class Out, std::integral Size>
-  static cudaError_t Min(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               detail::of_segments(in, out, n, size, detail::min_of<It>()));
-  }
-  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
-            detail::environment S = cudaStream_t>
-  static cudaError_t Min(It in, Out out, std::int64_t n, Begins begins, Ends ends, S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, detail::of_segments(in, out, n, begins, ends, detail::min_of<It>()));
-  }
-  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
-  static cudaError_t Min(It in, Out out, std::int64_t n, Size size, S stream = {}) {
-    return detail::call_at_once<Build>(stream,
-                                       detail::of_segments(in, out, n, size, detail::min_of<It>()));
-  }
-
-  template <class It, class Out, detail::items Begins, detail::items Ends>
-  static cudaError_t Max(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               detail::of_segments(in, out, n, begins, ends, detail::max_of<It>()));
-  }
-  template <class It, class Out, std::integral Size>
-  static cudaError_t Max(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               detail::of_segments(in, out, n, size, detail::max_of<It>()));
-  }
-  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
-            detail::environment S = cudaStream_t>
-  static cudaError_t Max(It in, Out out, std::int64_t n, Begins begins, Ends ends, S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, detail::of_segments(in, out, n, begins, ends, detail::max_of<It>()));
-  }
-  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
-  static cudaError_t Max(It in, Out out, std::int64_t n, Size size, S stream = {}) {
-    return detail::call_at_once<Build>(stream,
-                                       detail::of_segments(in, out, n, size, detail::max_of<It>()));
-  }
-
+  TILEFOLD_CUB_SEGMENTS(Sum, detail::sum_of, detail::plus_of<It, Out>())
+  TILEFOLD_CUB_SEGMENTS(Min, detail::own_type, detail::min_of<It>())
+  TILEFOLD_CUB_SEGMENTS(Max, detail::own_type, detail::max_of<It>())
   // Pairs: the index counts in its segment.
-  template <class It, class Out, detail::items Begins, detail::items Ends>
-  static cudaError_t ArgMin(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                            Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(
-        storage, bytes, stream,
-        detail::of_segments(in, out, n, begins, ends,
-                            detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
-  }
-  template <class It, class Out, std::integral Size>
-  static cudaError_t ArgMin(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                            Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(
-        storage, bytes, stream,
-        detail::of_segments(in, out, n, size,
-                            detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
-  }
-  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
-            detail::environment S = cudaStream_t>
-  static cudaError_t ArgMin(It in, Out out, std::int64_t n, Begins begins, Ends ends,
-                            S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, detail::of_segments(in, out, n, begins, ends,
-                                    detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
-  }
-  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
-  static cudaError_t ArgMin(It in, Out out, std::int64_t n, Size size, S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, detail::of_segments(in, out, n, size,
-                                    detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
-  }
-
-  template <class It, class Out, detail::items Begins, detail::items Ends>
-  static cudaError_t ArgMax(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                            Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(
-        storage, bytes, stream,
-        detail::of_segments(in, out, n, begins, ends,
-                            detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
-  }
-  template <class It, class Out, std::integral Size>
-  static cudaError_t ArgMax(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                            Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(
-        storage, bytes, stream,
-        detail::of_segments(in, out, n, size,
-                            detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
-  }
-  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
-            detail::environment S = cudaStream_t>
-  static cudaError_t ArgMax(It in, Out out, std::int64_t n, Begins begins, Ends ends,
-                            S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, detail::of_segments(in, out, n, begins, ends,
-                                    detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
-  }
-  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
-  static cudaError_t ArgMax(It in, Out out, std::int64_t n, Size size, S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, detail::of_segments(in, out, n, size,
-                                    detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
-  }
+  TILEFOLD_CUB_SEGMENTS(ArgMin, detail::own_type,
+                        detail::place_in_segment<It, Out, reducers::arg_min<>>(false))
+  TILEFOLD_CUB_SEGMENTS(ArgMax, detail::own_type,
+                        detail::place_in_segment<It, Out, reducers::arg_max<>>(true))
 };
+
+#undef TILEFOLD_CUB_SEGMENTS
 
 using DeviceSegmentedReduce = basic_device_segmented_reduce<detail::this_build>;
 

@@ -6,7 +6,6 @@
 // nvcc; header-only, links the CUDA runtime.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -443,23 +442,17 @@ class basic_cuda_executor {
 
   /// Throws if a call cannot wait for its own work: while the stream is being captured.
   void require_waiting() const {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    if (detail::cuda::is_capturing(stream_)) {
-      throw capture_error(
-          "tilefold: the stream is being captured, and a call that is done when it returns would "
-          "have to wait for it; use the form of it whose name ends in _into");
-    }
+    require_no_capture(
+        "a call that is done when it returns would have to wait for it; use the form of it whose "
+        "name ends in _into");
   }
 
   /// Throws if a call cannot look at offsets before it follows them: while the stream is being
   /// captured.
   void require_checking() const {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    if (detail::cuda::is_capturing(stream_)) {
-      throw capture_error(
-          "tilefold: the stream is being captured, and a checked() call would have to wait for its "
-          "look at the offsets; check them before the capture begins");
-    }
+    require_no_capture(
+        "a checked() call would have to wait for its look at the offsets; check them before the "
+        "capture begins");
   }
 
   /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
@@ -584,6 +577,13 @@ class basic_cuda_executor {
   }
 
  private:
+  void require_no_capture(const char* why) const {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error(std::string("tilefold: the stream is being captured, and ") + why);
+    }
+  }
+
   auto workspace_lender() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {

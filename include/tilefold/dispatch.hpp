@@ -53,4 +53,16 @@ using default_dispatch = host_dispatch<host::mode>;
 
 }  // namespace tilefold::detail
 
+// The calls of a verb with a stream or an execution policy in place of an executor: verb(stream,
+// ...), verb(thrust::device, ...), verb(std::execution::par, ...). docs/streams.md lists them all.
+// Not public.
+#define TILEFOLD_TAKES_STAND_INS(verb)                                                            \
+  template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle, \
+            class... Arguments>                                                                   \
+  auto verb(const Handle& handle, Arguments&&... arguments) {                                     \
+    return Dispatch::with_stand_in(handle, [&](auto&& exec) {                                     \
+      return tilefold::verb<Acc>(exec, static_cast<Arguments&&>(arguments)...);                   \
+    });                                                                                           \
+  }
+
 TILEFOLD_WARNINGS_BACK

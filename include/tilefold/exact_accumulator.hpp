@@ -15,7 +15,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/float_control.hpp>
 #include <tilefold/detail/exact/balanced_state.hpp>
 #include <tilefold/detail/exact/exact_blocks.hpp>

@@ -12,7 +12,6 @@
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
-#include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>

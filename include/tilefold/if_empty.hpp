@@ -6,7 +6,6 @@
 #include <concepts>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 
 namespace tilefold {

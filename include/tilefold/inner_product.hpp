@@ -63,23 +63,7 @@ void inner_product_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out,
   tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, op_f...);
 }
 
-/// The same with a stream or an execution policy in place of an executor: inner_product(stream,
-/// ...), inner_product(thrust::device, ...), inner_product(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto inner_product(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::inner_product<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto inner_product_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::inner_product_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(inner_product)
+TILEFOLD_TAKES_STAND_INS(inner_product_into)
 
 }  // namespace tilefold

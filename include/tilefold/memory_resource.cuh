@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/core/type_name.hpp>
+#include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/cuda/base/foreign_resource.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>

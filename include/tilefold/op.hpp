@@ -13,7 +13,6 @@
 #include <limits>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/half.hpp>
 
 // std::plus and its kin. All of <functional> costs every user 0.4 s of nvcc's time; libstdc++ has
@@ -156,23 +155,11 @@ TILEFOLD_HD bool is_nan(T x) {
 }
 
 template <int Bytes>
-struct signed_of_size;
-template <>
-struct signed_of_size<1> {
-  using type = std::int8_t;
-};
-template <>
-struct signed_of_size<2> {
-  using type = std::int16_t;
-};
-template <>
-struct signed_of_size<4> {
-  using type = std::int32_t;
-};
-template <>
-struct signed_of_size<8> {
-  using type = std::int64_t;
-};
+struct signed_of_size
+    : std::conditional<
+          Bytes == 1, std::int8_t,
+          std::conditional_t<Bytes == 2, std::int16_t,
+                             std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>>> {};
 
 // IEEE 754 totalOrder on everything but NaN as an integer comparison: -0 < +0, and the same answer
 // on every machine.
@@ -221,42 +208,26 @@ inline constexpr signed_128 smallest<signed_128> = -largest<signed_128> - 1;
 #if defined(__CUDA_ARCH__)
 // PTX min and max: -0 < +0; a NaN operand is ignored, or wins with .NaN, which is there from sm_80
 // on, and not for double.
-template <bool NanWins>
-__device__ float device_min(float a, float b) {
-  float result;
-#if __CUDA_ARCH__ >= 800
-  if constexpr (NanWins) {
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-    return result;
+#define TILEFOLD_EXTREME(name, instruction)                                    \
+  template <bool NanWins>                                                      \
+  __device__ float name(float a, float b) {                                    \
+    float result;                                                              \
+    if constexpr (NanWins && __CUDA_ARCH__ >= 800) {                           \
+      asm(instruction ".NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b)); \
+      return result;                                                           \
+    }                                                                          \
+    asm(instruction ".f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));       \
+    return NanWins && ((a != a) | (b != b)) ? nan<float> : result;             \
+  }                                                                            \
+  template <bool NanWins>                                                      \
+  __device__ double name(double a, double b) {                                 \
+    double result;                                                             \
+    asm(instruction ".f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));       \
+    return NanWins && ((a != a) | (b != b)) ? nan<double> : result;            \
   }
-#endif
-  asm("min.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return NanWins && ((a != a) | (b != b)) ? nan<float> : result;
-}
-template <bool NanWins>
-__device__ float device_max(float a, float b) {
-  float result;
-#if __CUDA_ARCH__ >= 800
-  if constexpr (NanWins) {
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-    return result;
-  }
-#endif
-  asm("max.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return NanWins && ((a != a) | (b != b)) ? nan<float> : result;
-}
-template <bool NanWins>
-__device__ double device_min(double a, double b) {
-  double result;
-  asm("min.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
-  return NanWins && ((a != a) | (b != b)) ? nan<double> : result;
-}
-template <bool NanWins>
-__device__ double device_max(double a, double b) {
-  double result;
-  asm("max.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
-  return NanWins && ((a != a) | (b != b)) ? nan<double> : result;
-}
+TILEFOLD_EXTREME(device_min, "min")
+TILEFOLD_EXTREME(device_max, "max")
+#undef TILEFOLD_EXTREME
 #if __CUDA_ARCH__ >= 800
 // The same for the narrow floats, as the words that they are.
 #define TILEFOLD_NARROW_EXTREME(name, instruction)                              \

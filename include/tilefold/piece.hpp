@@ -4,7 +4,6 @@
 // merged with its neighbours, written to a file and read by another program.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -21,10 +20,10 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 #include <vector>
 
+#include <tilefold/detail/core/byte_format.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/signature.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
-#include <tilefold/detail/ranks/piece_bytes.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/error.hpp>
@@ -272,15 +271,7 @@ auto reduce_piece(const Arguments&...) {
   return detail::refuse<Arguments...>();
 }
 
-/// The same with a stream or an execution policy in place of an executor: reduce_piece(stream,
-/// ...). docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_piece(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_piece<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(reduce_piece)
 
 }  // namespace tilefold
 

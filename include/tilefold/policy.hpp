@@ -8,7 +8,6 @@
 #include <concepts>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold {

@@ -175,6 +175,14 @@ struct always {
   };
 };
 
+/// Deletes what the C interface made.
+template <class Handle, void (*Destroy)(Handle*)>
+struct destroys {
+  void operator()(Handle* handle) const { Destroy(handle); }
+};
+template <class Handle, void (*Destroy)(Handle*)>
+using held = std::unique_ptr<Handle, destroys<Handle, Destroy>>;
+
 /// An operation by name, and the type of its result.
 template <template <class> class Result>
 struct op {
@@ -242,10 +250,7 @@ class executor {
   explicit executor(tilefold_executor* handle) : handle_(handle) {}
 
  private:
-  struct destroy {
-    void operator()(tilefold_executor* handle) const { tilefold_destroy(handle); }
-  };
-  std::unique_ptr<tilefold_executor, destroy> handle_;
+  detail::held<tilefold_executor, tilefold_destroy> handle_;
 };
 
 /// Folds host memory on `threads` threads, or all cores.
@@ -447,14 +452,6 @@ std::int64_t workspace_bytes(const executor& exec, std::int64_t n, detail::op<Re
 }
 
 namespace detail {
-
-/// Deletes what the C interface made.
-template <class Handle, void (*Destroy)(Handle*)>
-struct destroys {
-  void operator()(Handle* handle) const { Destroy(handle); }
-};
-template <class Handle, void (*Destroy)(Handle*)>
-using held = std::unique_ptr<Handle, destroys<Handle, Destroy>>;
 
 /// What write(bytes, capacity, &size) writes.
 template <class Write>

@@ -4,7 +4,6 @@
 // part of the items. The result has the bits of one call over the whole, wherever the cuts lie.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -28,7 +27,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/detail/ranks/rank_axes.hpp>
 #include <tilefold/detail/ranks/rank_call.hpp>
-#include <tilefold/detail/ranks/rank_keys.hpp>
 #include <tilefold/detail/ranks/rank_merges.hpp>
 #include <tilefold/detail/ranks/rank_segments.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
@@ -82,17 +80,6 @@ template <class Forest>
 inline constexpr bool is_offsets_forest = false;
 template <class Source, class Offsets>
 inline constexpr bool is_offsets_forest<offsets_forest<Source, Offsets>> = true;
-
-/// The most blocks that a rank has of a sequence.
-template <class Blocks>
-int most_blocks(const rank_parts& parts) {
-  int most = 0;
-  for (int r = 0; r < parts.ranks(); ++r) {
-    const Blocks blocks{{parts.begin(r), parts.end(r)}};
-    most = blocks.count() > most ? blocks.count() : most;
-  }
-  return most;
-}
 
 /// All ranks' blocks of one sequence, of which the part of rank r is [begin(r), end(r)): one list.
 template <class Reducer, class Call>

@@ -96,22 +96,7 @@ void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... i
   if constexpr (included) detail::deferred_range<Acc>::write(exec, first, n, out, init_op...);
 }
 
-/// The same with a stream or an execution policy in place of an executor: reduce(stream, ...),
-/// reduce(thrust::device, ...), reduce(std::execution::par, ...). docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(reduce)
+TILEFOLD_TAKES_STAND_INS(reduce_into)
 
 }  // namespace tilefold

@@ -5,7 +5,6 @@
 // header includes; so tilefold.hpp does not include this header.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -22,7 +21,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/permuted.hpp>
 #include <tilefold/detail/host/index_order.hpp>
-#include <tilefold/detail/verbs/forest_checks.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 
@@ -144,16 +142,12 @@ constexpr bool sorts_by_index() {
   return integers && known;
 }
 
-struct index_judge {
+struct index_judge : integer_judge {
   std::int64_t num_results;
 
   template <class T>
   TILEFOLD_HD bool is_wrong(const T& index, const T&) const {
     return detail::is_negative(index) || !detail::is_more(num_results, index);
-  }
-  template <class T>
-  TILEFOLD_HD static std::int64_t word(const T& x) {
-    return static_cast<std::int64_t>(x);
   }
 };
 
@@ -161,7 +155,8 @@ template <class Executor, class Indices>
 void require_sound_indices(Executor& exec, const Indices& indices, std::int64_t n,
                            std::int64_t num_results) {
   if (n == 0) return;
-  const tree_fault fault = detail::find_fault(exec, index_judge{num_results}, n, indices, indices);
+  const tree_fault fault =
+      detail::find_fault(exec, index_judge{{}, num_results}, n, indices, indices);
   if (fault.tree == tree_fault::none) return;
   throw index_error("tilefold::reduce_by_index: item " + std::to_string(fault.tree) +
                         " has the index " + detail::shown<std::iter_value_t<Indices>>(fault.first) +
@@ -266,10 +261,9 @@ template <class Acc = void, executor Exec, detail::item_iterator Indices,
   requires(sizeof...(InitOp) <= 2)
 void reduce_by_index(Exec&& exec, Indices first, Indices last, Values values, Count num_results,
                      Out out, InitOp... init_op) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::reduce_by_index_into<Acc>(exec, first, last, values, num_results, out, init_op...);
-  base.synchronize();
+  detail::wait_for(exec, [&] {
+    tilefold::reduce_by_index_into<Acc>(exec, first, last, values, num_results, out, init_op...);
+  });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch,
@@ -292,24 +286,8 @@ void reduce_by_index(const Arguments&...) {
   detail::refuse_sequences<Arguments...>();
 }
 
-/// The same with a stream or an execution policy in place of an executor: reduce_by_index(stream,
-/// ...), reduce_by_index(thrust::device, ...), reduce_by_index(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_by_index(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_by_index<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_by_index_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_by_index_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(reduce_by_index)
+TILEFOLD_TAKES_STAND_INS(reduce_by_index_into)
 
 #if defined(__CUDACC__)
 /// Bytes of workspace that a reduce_by_index() of n items with accumulators of `accumulator_bytes`

@@ -4,7 +4,6 @@
 // finds the runs and folds them.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -303,24 +302,8 @@ std::int64_t reduce_by_key(const Arguments&...) {
   return detail::refuse_sequences<Arguments...>();
 }
 
-/// The same with a stream or an execution policy in place of an executor: reduce_by_key(stream,
-/// ...), reduce_by_key(thrust::device, ...), reduce_by_key(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_by_key(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_by_key<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto reduce_by_key_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::reduce_by_key_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(reduce_by_key)
+TILEFOLD_TAKES_STAND_INS(reduce_by_key_into)
 
 }  // namespace tilefold
 

@@ -24,7 +24,8 @@ namespace tilefold {
 ///   wherever and however it runs. `op` need not be commutative.
 /// - Parameters: random-access iterators; host memory for the host executor; device, managed or
 ///   pinned memory (or a device-callable iterator) for a CUDA executor. `op` is callable as
-///   op(acc, acc), on the GPU if the call runs there. Without an executor the memory decides where
+///   op(acc, acc), on the GPU if the call runs there. A stream or an execution policy may stand in
+///   place of an executor (docs/streams.md). Without an executor the memory decides where
 ///   the call runs: for device and managed memory and thrust's device iterators on the GPU, also
 ///   inside adaptors of thrust and libcu++ (transform, zip, permutation, reverse); otherwise, and
 ///   for adaptors that hold a lambda which is not extended, on the host. GPU memory together with

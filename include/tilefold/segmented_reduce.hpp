@@ -4,7 +4,6 @@
 // folds.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -18,7 +17,6 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 
 #include <tilefold/deferred.hpp>
-#include <tilefold/detail/core/deferred_forest.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
@@ -257,10 +255,7 @@ void segmented_reduce_into(const Arguments&...) {
 /// the call reads and writes decides, as in reduce().
 template <class Acc = void, executor Exec, class... Arguments>
 void segmented_reduce(Exec&& exec, Arguments... arguments) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::segmented_reduce_into<Acc>(exec, arguments...);
-  base.synchronize();
+  detail::wait_for(exec, [&] { tilefold::segmented_reduce_into<Acc>(exec, arguments...); });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
@@ -283,24 +278,8 @@ void segmented_reduce(const Range& range, const Arguments&... arguments) {
   tilefold::segmented_reduce_into(range, arguments...);
 }
 
-/// The same with a stream or an execution policy in place of an executor: segmented_reduce(stream,
-/// ...), segmented_reduce(thrust::device, ...), segmented_reduce(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto segmented_reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::segmented_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto segmented_reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::segmented_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(segmented_reduce)
+TILEFOLD_TAKES_STAND_INS(segmented_reduce_into)
 
 }  // namespace tilefold
 

@@ -201,8 +201,6 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
   static constexpr std::int64_t least_chunk_bytes = 4096;
   static constexpr int num_slots = 2;
 
-  static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
   // The most segments of a chunk.
   std::int64_t most_segments() const {
     constexpr std::int64_t most = std::int64_t{1} << 18;
@@ -497,7 +495,7 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
     } else {
       copy(from, to, bytes);
     }
-    used = align_up(used + bytes);
+    used = detail::cuda::align_up(used + bytes);
     return reinterpret_cast<const T*>(to);
   }
 

@@ -204,23 +204,7 @@ void transform_reduce_into(const Arguments&...) {
   detail::refuse<Arguments...>();
 }
 
-/// The same with a stream or an execution policy in place of an executor: transform_reduce(stream,
-/// ...), transform_reduce(thrust::device, ...), transform_reduce(std::execution::par, ...).
-/// docs/streams.md lists them all.
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto transform_reduce(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::transform_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
-
-template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
-          class... Arguments>
-auto transform_reduce_into(const Handle& handle, Arguments&&... arguments) {
-  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
-    return tilefold::transform_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
-  });
-}
+TILEFOLD_TAKES_STAND_INS(transform_reduce)
+TILEFOLD_TAKES_STAND_INS(transform_reduce_into)
 
 }  // namespace tilefold

@@ -4,7 +4,6 @@
 // these: x - logsumexp(row). Backend-neutral; the executor folds.
 #pragma once
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
@@ -17,7 +16,6 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 
 #include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/verbs/forest_checks.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/half.hpp>
@@ -222,17 +220,11 @@ void log_softmax_into(Exec&&, const T*, Count, Size, const Out&) {
 /// left out: then the memory of `first` and `out` decides, as in reduce().
 template <executor Exec, class... Arguments>
 void transform_rows(Exec&& exec, Arguments... arguments) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::transform_rows_into(exec, arguments...);
-  base.synchronize();
+  detail::wait_for(exec, [&] { tilefold::transform_rows_into(exec, arguments...); });
 }
 template <executor Exec, class... Arguments>
 void log_softmax(Exec&& exec, Arguments... arguments) {
-  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting();
-  tilefold::log_softmax_into(exec, arguments...);
-  base.synchronize();
+  detail::wait_for(exec, [&] { tilefold::log_softmax_into(exec, arguments...); });
 }
 template <class Dispatch = detail::default_dispatch, class T, class... Arguments>
 void transform_rows(const T* first, Arguments... arguments) {

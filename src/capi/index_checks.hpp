@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include <tilefold/detail/verbs/forest_checks.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/reduce_by_index.hpp>
 
 #include "by_index.hpp"

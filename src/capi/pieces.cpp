@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tilefold/detail/ranks/piece_bytes.hpp>
+#include <tilefold/detail/core/byte_format.hpp>
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"

@@ -7,7 +7,6 @@
 #include <csignal>
 
 #include <tilefold/detail/core/byte_format.hpp>
-#include <tilefold/detail/ranks/piece_bytes.hpp>
 
 #include "backend.hpp"
 #include "input_error.hpp"

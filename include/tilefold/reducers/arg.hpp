@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/op.hpp>

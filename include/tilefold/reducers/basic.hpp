@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/op.hpp>

@@ -7,7 +7,6 @@
 #include <concepts>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/pair_function.hpp>
 #include <tilefold/detail/core/real_math.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>

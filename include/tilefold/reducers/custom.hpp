@@ -4,7 +4,6 @@
 #pragma once
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 

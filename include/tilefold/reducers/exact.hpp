@@ -14,7 +14,6 @@
 #include <iterator>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/function_checks.hpp>

@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/function_checks.hpp>

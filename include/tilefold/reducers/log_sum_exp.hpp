@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/narrow_exponential.hpp>
 #include <tilefold/detail/core/real_math.hpp>

@@ -15,7 +15,6 @@
 #include <concepts>
 #include <cstdint>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/real_math.hpp>

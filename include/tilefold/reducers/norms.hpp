@@ -9,7 +9,6 @@
 #include <concepts>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/pair_function.hpp>
 #include <tilefold/detail/core/real_math.hpp>

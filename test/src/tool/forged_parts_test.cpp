@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <tilefold/detail/core/byte_format.hpp>
-#include <tilefold/detail/ranks/piece_bytes.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/piece.hpp>
 #include <tilefold/reducers/exact.hpp>

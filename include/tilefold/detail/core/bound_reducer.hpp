@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/detail/core/source.hpp>

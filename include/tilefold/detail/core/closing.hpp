@@ -17,7 +17,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold::detail {

@@ -7,11 +7,9 @@
 #include <cstdint>
 #include <iterator>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/core/starting_at.hpp>
 
 namespace tilefold::detail {
 

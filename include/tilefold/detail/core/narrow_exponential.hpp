@@ -7,7 +7,6 @@
 
 #include <cstdint>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/real_math.hpp>
 #include <tilefold/op.hpp>
 

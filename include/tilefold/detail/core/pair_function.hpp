@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/op.hpp>
 

@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/core/starting_at.hpp>
 
 namespace tilefold::detail {
 

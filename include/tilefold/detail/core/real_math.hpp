@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstdint>
 
-#include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
 TILEFOLD_WARNINGS_OFF

@@ -7,7 +7,6 @@
 
 #include <concepts>
 
-#include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
 TILEFOLD_WARNINGS_OFF

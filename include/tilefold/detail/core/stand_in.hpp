@@ -9,11 +9,18 @@
 #include <string_view>
 #include <type_traits>
 
-#include <tilefold/detail/core/type_name.hpp>
-
 struct CUstream_st;  // of the CUDA runtime: a cudaStream_t points to one
 
 namespace tilefold::detail {
+
+/// T's name, as the compiler that asks spells it: for what no trait tells.
+template <class T>
+constexpr std::string_view type_name() {
+  std::string_view name = __PRETTY_FUNCTION__;
+  name.remove_prefix(name.find("T =") == name.npos ? name.find("T=") + 2 : name.find("T =") + 3);
+  while (name.starts_with(' ')) name.remove_prefix(1);
+  return name;
+}
 
 /// cudaStream_t.
 using stream_handle = CUstream_st*;

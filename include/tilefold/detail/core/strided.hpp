@@ -10,7 +10,6 @@
 #include <iterator>
 #include <utility>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>

@@ -15,7 +15,6 @@
 #include <concepts>
 #include <cstdint>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/exact/exact_state.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>
 #include <tilefold/half.hpp>

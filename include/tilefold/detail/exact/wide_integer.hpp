@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 

@@ -19,7 +19,6 @@
 #include <memory>
 #include <utility>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/tree.hpp>
 

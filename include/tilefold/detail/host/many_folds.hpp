@@ -14,7 +14,6 @@
 #include <tilefold/detail/core/host_access.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/host/serial.hpp>
 
 namespace tilefold::detail {

@@ -25,13 +25,28 @@
 #include <vector>
 
 #include <tilefold/detail/core/block_claims.hpp>
-#include <tilefold/detail/core/clear_padding.hpp>
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/error.hpp>
 
+// GCC has a builtin for it from 11 on. What nvcc passes on to clang may not know it.
+#if defined(__has_builtin) && !(defined(__clang__) && defined(__CUDACC__))
+#if __has_builtin(__builtin_clear_padding)
+#define TILEFOLD_CLEARS_PADDING 1
+#endif
+#endif
+
 namespace tilefold::detail {
+
+/// Sets the bytes between the members of `value` to zero, if the compiler can: so equal values that
+/// are kept or sent have equal bytes, and nothing else of memory goes out.
+template <class T>
+void clear_padding([[maybe_unused]] T& value) {
+#ifdef TILEFOLD_CLEARS_PADDING
+  __builtin_clear_padding(__builtin_addressof(value));
+#endif
+}
 
 /// A stack of at most `Most` values. Trivially copyable if T is; T need not be default
 /// constructible nor assignable.

@@ -152,8 +152,9 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
                     const OutIt& out, const axis_plan& plan) {
   using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
   using list = block_list<reducer>;
+  using accumulator = typename list::accumulator;
   using result = typename Bound::result;
-  static_assert(std::is_trivially_copyable_v<typename list::accumulator>,
+  static_assert(std::is_trivially_copyable_v<accumulator>,
                 "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
   const unless_empty reader{exec, plan.length > 0 && plan.results > 0, "in"};
   std::optional<decltype(bound.source(reader, in))> source;
@@ -165,10 +166,7 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
   const auto blocks_of_rank = [&](int r) {
     return typename list::blocks_type{{parts.begin(r), parts.end(r)}};
   };
-  int most = 0;
-  for (int r = 0; r < call.size(); ++r) {
-    most = blocks_of_rank(r).count() > most ? blocks_of_rank(r).count() : most;
-  }
+  const int most = detail::most_blocks<typename list::blocks_type>(parts);
   std::optional<result_blocks<reducer>> own;
   call.try_to([&] {
     own.emplace(most, plan.results);
@@ -176,24 +174,21 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
       detail::fold_rows<Policy>(exec, bound, *source, plan, parts.begin(call.rank()), *own);
     }
   });
-  const std::size_t bytes = static_cast<std::size_t>(most) *
-                            static_cast<std::size_t>(plan.results) *
-                            sizeof(typename list::accumulator);
+  const std::size_t bytes_of_one = static_cast<std::size_t>(most) * sizeof(accumulator);
+  const std::size_t bytes = bytes_of_one * static_cast<std::size_t>(plan.results);
   const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
     if (bytes > 0) std::memcpy(place, own->bytes().data(), bytes);
   });
   const closed_steps steps{bound.reducer};
   std::vector<result> results;
   results.reserve(static_cast<std::size_t>(plan.results));
-  std::vector<std::byte> of_one(static_cast<std::size_t>(most) *
-                                sizeof(typename list::accumulator));
+  std::vector<std::byte> of_one(bytes_of_one);
   for (std::int64_t k = 0; k < plan.results; ++k) {
     list whole(0);
     for (int r = 0; r < call.size(); ++r) {
       for (int b = 0; b < blocks_of_rank(r).count(); ++b) {
-        std::memcpy(
-            of_one.data() + static_cast<std::size_t>(b) * sizeof(typename list::accumulator),
-            all.of(r) + own->place(b, k), sizeof(typename list::accumulator));
+        std::memcpy(of_one.data() + static_cast<std::size_t>(b) * sizeof(accumulator),
+                    all.of(r) + own->place(b, k), sizeof(accumulator));
       }
       whole.append(bound.reducer, list::from(parts.begin(r), parts.end(r), of_one.data()));
     }

@@ -77,6 +77,17 @@ class rank_parts {
   std::vector<std::int64_t> begins_;
 };
 
+/// The most blocks that a rank has of a sequence.
+template <class Blocks>
+int most_blocks(const rank_parts& parts) {
+  int most = 0;
+  for (int r = 0; r < parts.ranks(); ++r) {
+    const Blocks blocks{{parts.begin(r), parts.end(r)}};
+    most = blocks.count() > most ? blocks.count() : most;
+  }
+  return most;
+}
+
 template <communicator Comm>
 class rank_call {
  public:

@@ -299,7 +299,7 @@ constexpr bool copies_accumulator() {
   return yes;
 }
 
-// In reducer_types.hpp, which reducer.hpp includes.
+// In reducer.hpp.
 template <class R, class Lift, class... Values>
 constexpr bool reducible();
 
@@ -377,6 +377,15 @@ template <class Executor>
 using executor_base_t =
     std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
         std::declval<Executor&>()))>;
+
+/// Makes a call on `exec` that need not be done when it returns, and waits for it.
+template <class Executor, class Call>
+void wait_for(Executor& exec, const Call& call) {
+  auto&& base = executor_parts<std::remove_cvref_t<Executor>>::base(exec);
+  base.require_waiting();
+  call();
+  base.synchronize();
+}
 
 /// Whether the executor can fold with what `Types` name; says in one sentence why not. A GPU cannot
 /// copy every type.
@@ -464,8 +473,8 @@ struct fold_types {
   static constexpr bool empty_is_known = has_identity<op, accumulator>;
 };
 
-// Of a public reducer, in reducer_types.hpp. Left undefined here, so that a missing include is a
-// compile error.
+// Of a public reducer, in reducer.hpp. Left undefined here, so that a missing include is a compile
+// error.
 template <class Named, reducer R, class Lift, class Init, class... Its>
 struct fold_types<Named, R, Lift, Init, Its...>;
 

@@ -20,7 +20,6 @@
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>

@@ -39,7 +39,7 @@ struct short_range_of_row {
   __device__ __forceinline__ static std::int64_t row() { return blockIdx.x; }
 };
 
-/// A length that stands in memory which the GPU reads (deferred_forest.hpp), and what stands for no
+/// A length that stands in memory which the GPU reads (forest.hpp), and what stands for no
 /// items. Blocks are as many as the GPU holds, or as the longest range has tiles:
 ///
 ///     length      10 tiles of up to 1000; 4 blocks

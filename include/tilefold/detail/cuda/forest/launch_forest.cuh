@@ -9,7 +9,6 @@
 #include <limits>
 #include <type_traits>
 
-#include <tilefold/detail/core/deferred_forest.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/forest_job.cuh>
