@@ -461,9 +461,8 @@ bool has_contiguous_trees(const column_forest<Source>& forest) {
 }
 template <class Source>
 auto as_segments(const column_forest<Source>& forest) {
-  return detail::make_segment_forest(forest.source, strided_offsets{forest.columns, 0},
-                                     strided_offsets{forest.columns, forest.rows.size()},
-                                     forest.columns.size());
+  return segment_forest{forest.source, strided_offsets{forest.columns, 0},
+                        strided_offsets{forest.columns, forest.rows.size()}, forest.columns.size()};
 }
 
 /// How the columns of a forest are cut into tasks: blocks of at most `width` neighbours, and rows
