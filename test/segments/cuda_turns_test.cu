@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// So many segments for warps that these take turns (warp_turns.cuh): every segment once, in the
+// So many segments for warps that these take turns (warps_kernel.cuh): every segment once, in the
 // bits of its tree, and the counters of turns are as they were after each call.
 #include <cstddef>
 #include <cstdint>

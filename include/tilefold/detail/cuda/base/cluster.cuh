@@ -8,7 +8,7 @@
 //                              |
 //     block 0   waits at an mbarrier that counts the bytes; the others may leave
 //
-// This takes a third of the time that the memory of the GPU would take. Device code.
+// This takes a third of the time that the memory of the GPU would take.
 #pragma once
 
 #include <tilefold/detail/cuda/base/words.cuh>

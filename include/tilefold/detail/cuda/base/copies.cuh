@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether a type can be copied as bytes, to a GPU and between its threads. If not, one sentence
-// says so before a kernel is instantiated. Host code.
+// says so before a kernel is instantiated.
 #pragma once
 
 #include <concepts>

@@ -8,15 +8,16 @@
 //     deals       tile_shares                    which tiles are a block's
 //     ends        write()                        to an output iterator, or where a call waits
 //
-// Device code, but for the types of a launch's arguments.
+// Includes of kernels: this file brings words, tuning, the tree, sources and reducers.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
+#include <new>
 
+#include <tilefold/detail/core/closing.hpp>
+#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/cuda/base/closed_reducer.cuh>
+#include <tilefold/detail/core/source.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 
 // Answered by the compiler's last stage, as LLVM's guide to its NVPTX back end says; there is no
@@ -39,6 +40,49 @@ extern "C" __device__ int __nvvm_reflect(const char* question);
 #endif
 
 namespace tilefold::detail::cuda {
+
+/// The reducer as the kernels use it, its steps closed to fusion with each other
+/// (detail/core/closing.hpp).
+template <class Reducer>
+struct closed_reducer : Reducer {
+  using accumulator = typename Reducer::accumulator;
+  border closing;
+
+  template <class... Values>
+  __device__ __forceinline__ accumulator lift(const Values&... values) const {
+    return steps().lift(values...);
+  }
+  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+    return steps().combine(a, b);
+  }
+  __device__ __forceinline__ accumulator combine_open(const accumulator& a,
+                                                      const accumulator& b) const {
+    return steps().combine_open(a, b);
+  }
+  __device__ __forceinline__ accumulator closed(const accumulator& combined) const {
+    return steps().closed(combined);
+  }
+  __device__ __forceinline__ accumulator combine_equals(const accumulator& a,
+                                                        const accumulator& b) const {
+    return steps().combine_equals(a, b);
+  }
+  template <class... Values>
+  __device__ __forceinline__ void absorb(accumulator& value, const Values&... values) const {
+    if constexpr (Reducer::absorbs) {
+      Reducer::absorb(value, values...);
+    } else {
+      // Made apart from its operands, which a combine may read after it has begun to write.
+      const accumulator both = combine(value, lift(values...));
+      ::new (static_cast<void*>(__builtin_addressof(value))) accumulator(both);
+    }
+  }
+  __device__ __forceinline__ typename Reducer::result project(const accumulator& value) const {
+    return steps().project(value);
+  }
+
+ private:
+  __device__ __forceinline__ closed_steps<Reducer> steps() const { return {*this, closing}; }
+};
 
 /// How this translation unit is compiled, as a type: for which architectures, and what the default
 /// stream is. Part of every kernel's and executor's type: the linker may merge equal templates of

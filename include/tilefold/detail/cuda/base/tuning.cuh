@@ -6,8 +6,8 @@
 // 580.159, CUDA 13.0), except three on one H100: short rows, rows whose items go out again, and
 // lanes with accumulators of 9 to 32 bytes. docs/notes/tuning.md has the figures, and what was
 // tried and lost. This file has those of ranges and of launches; tuning_exact.cuh,
-// tuning_forests.cuh, tuning_columns.cuh, tuning_keys.cuh, tuning_rows.cuh and tuning_in_kernel.cuh
-// those of the kernels that they name.
+// tuning_forests.cuh, tuning_columns.cuh and tuning_keys.cuh those of the kernels that they name.
+// Those of rows and of folds in users' kernels stand before these.
 //
 //     asked by                            answered by
 //     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
@@ -206,7 +206,7 @@ constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
   return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
 }
 
-/// The policy of any_order_kernel.cuh: large accumulators leave room for half as many threads,
+/// The policy of launch_any_order.cuh: large accumulators leave room for half as many threads,
 /// which then have twice as much in flight. Ranges longer than a short tile have two tiles or more.
 constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   tile_policy policy = policy_for(bytes);
@@ -221,7 +221,7 @@ constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
   return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
 }
 
-/// Blocks of any_order_kernel.cuh in one launch: several times what a GPU holds at once (4224 on an
+/// Blocks of launch_any_order.cuh in one launch: several times what a GPU holds at once (4224 on an
 /// H200), so that workspace for them can be told without a GPU.
 inline constexpr std::int64_t most_any_order_blocks = 16384;
 
@@ -229,7 +229,7 @@ inline constexpr std::int64_t most_any_order_blocks = 16384;
 /// so each look costs.
 inline constexpr int tiles_between_looks = 4;
 
-/// The policy of select_kernel.cuh: few large blocks, since the last one merges the lists of all.
+/// The policy of launch_select.cuh: few large blocks, since the last one merges the lists of all.
 constexpr tile_policy select_policy_for(int bytes) {
   return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }

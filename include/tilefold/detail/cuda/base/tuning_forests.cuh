@@ -3,12 +3,7 @@
 // The measured numbers of forests. As tuning.cuh says.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

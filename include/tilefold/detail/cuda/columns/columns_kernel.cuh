@@ -17,17 +17,8 @@
 // of two of items, so this is the neighbour tree of each column by itself.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-#include <iterator>
-#include <type_traits>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>

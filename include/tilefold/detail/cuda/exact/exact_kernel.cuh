@@ -8,28 +8,18 @@
 //     launch      integer atomics; a warp of the last block to arrive makes one number of them, and
 //                 a thread rounds it
 //
-// No order enters. Device code.
+// No order enters.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
 #include <tilefold/detail/core/bound_reducer.hpp>
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_bins.cuh>
 #include <tilefold/detail/cuda/exact/exact_digits.cuh>
 #include <tilefold/detail/cuda/exact/exact_integer_bins.cuh>
-#include <tilefold/detail/cuda/exact/exact_integers.cuh>
-#include <tilefold/detail/cuda/exact/exact_products.cuh>
-#include <tilefold/detail/cuda/exact/exact_windows.cuh>
 #include <tilefold/detail/cuda/exact/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -2,20 +2,15 @@
 //
 // Exact sums of trees by lanes and by warps, in a few words where that is enough
 // (exact_narrow.cuh). reducers/exact.hpp includes this file; lane_plan.cuh and tree_by_warp.cuh
-// call it. Device code.
+// call it.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_narrow.cuh>
 #include <tilefold/detail/cuda/exact/exact_stretches.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
-#include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 

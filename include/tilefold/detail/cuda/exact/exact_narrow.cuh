@@ -12,7 +12,7 @@
 //
 // Integers have 64 bits, in registers, and are sums of all stripes of the tree; lanes meet once, in
 // the end. Where items span more than that, are huge or not finite, the sum is made in another way
-// (exact_stretches.cuh). Device code.
+// (exact_stretches.cuh).
 #pragma once
 
 #include <cstdint>

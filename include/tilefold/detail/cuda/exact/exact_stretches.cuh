@@ -9,8 +9,6 @@
 //     level 5       d  <---- d        d <---- d       d        a lane's digits; to the first of
 //     level 6       d  <---- d        d <---- d <---- d        each tree
 //     number      (level 5) 2^step + level 6, of three words
-//
-// Device code.
 #pragma once
 
 #include <cstdint>

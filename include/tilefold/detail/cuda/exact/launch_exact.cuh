@@ -2,25 +2,16 @@
 //
 // From a range and an exact sum of floats or doubles to one launch: exact_kernel, or
 // exact_short_kernel for few floats. reducers/exact.hpp includes this file, and by it
-// exact_lanes.cuh, the exact sums of segments, columns and runs of keys. Host code.
+// exact_lanes.cuh, the exact sums of segments, columns and runs of keys.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/exact/exact_kernel.cuh>
 #include <tilefold/detail/cuda/exact/exact_lanes.cuh>
 #include <tilefold/detail/cuda/exact/exact_short_kernel.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
-#include <tilefold/error.hpp>
-#include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

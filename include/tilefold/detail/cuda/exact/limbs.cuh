@@ -2,10 +2,13 @@
 //
 // Integers of many words of 32 bits, in shared memory, whose words may hold more or less than 32
 // bits: what a warp's lanes bring is added without carries. And bins of integers of 64 bits, one a
-// lane, which take digits of doubles before they are emptied into such words. Device code.
+// lane, which take digits of doubles before they are emptied into such words.
 #pragma once
 
+#include <cstdint>
+
 #include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/exact/exact_state.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -67,6 +70,20 @@ __device__ __forceinline__ void add_two_digits(long long* lower, double x, int a
   const long long upper_sum = *upper + Times * cuda::count_above(h, a);
   *lower = lower_sum;
   *upper = upper_sum;
+}
+
+/// Puts -0 in the place of infinities and NaNs, and returns the marks of those of all lanes.
+template <class T, int N>
+__device__ __forceinline__ unsigned take_not_finite(registers<T, N>& items) {
+  std::uint64_t found = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const T x = items[i];
+    if (x - x == 0) continue;
+    found |= seen::other | seen::of_not_finite(x);
+    items.put(i, static_cast<T>(-0.0));
+  }
+  return cuda::warp_or(static_cast<unsigned>(found));
 }
 
 }  // namespace tilefold::detail::cuda

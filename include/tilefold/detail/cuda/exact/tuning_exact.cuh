@@ -3,10 +3,7 @@
 // The measured numbers of exact sums. As tuning.cuh says.
 #pragma once
 
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 

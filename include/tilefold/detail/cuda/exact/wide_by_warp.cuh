@@ -8,8 +8,6 @@
 //                 what is left are carries of 1 and -1. Neighbouring lanes that all hand on what
 //                 they get is found in one addition of two ballots.
 //     window      the words below the highest that is not zero
-//
-// Device code.
 #pragma once
 
 #include <cstdint>

@@ -13,15 +13,8 @@
 // partials_fold is that caller for the partials of one range, in groups of nt * group_vt.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/core/folding.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -12,16 +12,11 @@
 //     result      lane 0        lane 2   lane 3
 //
 // Values never cross from one tree to another. A stretch is an aligned block of its tree, so
-// this is the neighbour tree. Device code.
+// this is the neighbour tree.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>

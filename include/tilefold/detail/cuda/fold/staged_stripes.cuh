@@ -11,18 +11,11 @@
 //     lane     one node of each stripe of a chunk, in registers
 //
 // What becomes of the nodes differs: of a tile (staged_tiles.cuh), of a tree by a warp
-// (tree_by_warp.cuh), of trees that are levels of one (subtree_kernel.cuh). Device code.
+// (tree_by_warp.cuh), of trees that are levels of one (subtree_kernel.cuh).
 #pragma once
 
-#include <cstdint>
-#include <utility>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
 

@@ -18,7 +18,6 @@
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

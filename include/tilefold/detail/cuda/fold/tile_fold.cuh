@@ -14,21 +14,127 @@
 // Floats with nt = 512 and vt = 16 have one chunk of 4 stripes, and 4 items in a packet.
 #pragma once
 
-#include <cstdint>
-#include <utility>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
-#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
-#include <tilefold/detail/cuda/fold/warp_stack.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
+
+// A chunk: stripes of packets in the registers of a warp, here 4 stripes of packets of 4 items.
+//
+//     items     0 1 2 3   4 5 6 7   ...   124 .. 127   |   128 ..   |  256 ..  |  384 .. 511
+//     lane         0         1                31           0 1 ..       0 ..        0 .. 31
+//              |               stripe 0                |  stripe 1  | stripe 2 |  stripe 3
+//     lift      every item becomes an accumulator
+//     packets   a lane folds each of its packets: its node of each stripe
+//     stripes   stripe_fold (stripe_merge.cuh) makes them one node, in every lane
+
+/// The first item of this lane's packet in stripe r.
+template <int Width>
+__device__ __forceinline__ int packet_first(int r) {
+  return r * (warp_size * Width) + static_cast<int>(threadIdx.x) % warp_size * Width;
+}
+
+/// The items of this lane's packet in stripe r, lifted; without those from `count` on, unless all
+/// exist (`Full`).
+template <bool Full, class Reducer, class Source, int Stripes, int Width>
+__device__ __forceinline__ registers<typename Reducer::accumulator, Width> lift_packet(
+    const Reducer& reducer, const lane_stripes<Source, Stripes, Width>& loaded, int r, int count) {
+  registers<typename Reducer::accumulator, Width> items;
+#pragma unroll
+  for (int j = 0; j < Width; ++j) {
+    if (Full || cuda::packet_first<Width>(r) + j < count) {
+      items.put(j, loaded.lift(reducer, r, j));
+    }
+  }
+  return items;
+}
+
+/// This lane's node of each stripe.
+template <bool Full, class Reducer, class Source, int Stripes, int Width>
+__device__ __forceinline__ registers<typename Reducer::accumulator, Stripes> fold_packets(
+    const Reducer& reducer, const lane_stripes<Source, Stripes, Width>& loaded, int count) {
+  registers<typename Reducer::accumulator, Stripes> nodes;
+#pragma unroll
+  for (int r = 0; r < Stripes; ++r) {
+    auto items = cuda::lift_packet<Full>(reducer, loaded, r, count);
+    nodes.put(r, cuda::fold_packet<Full>(reducer, items, cuda::packet_first<Width>(r), count));
+  }
+  return nodes;
+}
+
+/// Loads and folds what stands at `place`, and then goes on as long as advance() says that there is
+/// more. load(items, place) only begins the loads; fold(items, place) waits for them. Returns the
+/// place behind the last one.
+template <class Items, class Place, class Advance, class Load, class Fold>
+__device__ __forceinline__ Place stream_ahead(Place place, const Advance& advance, const Load& load,
+                                              const Fold& fold) {
+  slot<Items> next;
+  next.put(load(place));
+  bool more = true;
+#pragma unroll 1
+  do {
+    slot<Items> items;
+    items.put(next.value);
+    const Place here = place;
+    more = advance(place);
+    if (more) next.put(load(place));
+    fold(items.value, here);
+  } while (more);
+  return place;
+}
+
+/// Partial results of a long fold, one per level of the tree, held by lane `level`: the value of
+/// 2^level nodes that were pushed waits there for its right neighbour. All lanes of the warp push
+/// the same values.
+template <class Reducer>
+class warp_stack {
+  using acc = typename Reducer::accumulator;
+
+ public:
+  __device__ warp_stack(const Reducer& reducer)
+      : reducer_(reducer), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+
+  __device__ void push(acc value) {
+    int level = 0;
+    for (unsigned bits = count_; bits & 1; bits >>= 1) {
+      replace(value, reducer_.combine(waiting(level++), value));
+    }
+    if (lane_ == level) waiting_.put(value);
+    ++count_;
+  }
+
+  /// As if nothing had been pushed.
+  __device__ void clear() { count_ = 0; }
+
+  /// The fold of everything pushed, at least one value; the same in every lane.
+  __device__ acc value() const {
+    int level = __ffs(static_cast<int>(count_)) - 1;
+    acc result = waiting(level);
+    for (unsigned bits = count_ >> (level + 1); bits != 0; bits >>= 1) {
+      ++level;
+      if (bits & 1) replace(result, reducer_.combine(waiting(level), result));
+    }
+    return result;
+  }
+
+ private:
+  // The node is made apart from its operands: made in place, a combine that copies the left one and
+  // adds the right one to it would read what it has overwritten.
+  __device__ __forceinline__ static void replace(acc& place, const acc& node) {
+    ::new (static_cast<void*>(__builtin_addressof(place))) acc(node);
+  }
+
+  __device__ acc waiting(int level) const {
+    return cuda::shuffle_from<warp_size>(waiting_.value, level, full_warp);
+  }
+
+  const Reducer& reducer_;
+  const int lane_;
+  slot<acc> waiting_;
+  unsigned count_ = 0;
+};
 
 /// How the vt items of a thread are cut: `chunks` times `stripes` packets of `width` items.
 struct tile_shape {

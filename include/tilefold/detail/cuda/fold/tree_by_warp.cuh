@@ -13,23 +13,16 @@
 //
 // Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
 // their items. Stripes are for accumulators that are large for their items where single folds are
-// staged. fold_by_warp() chooses. Device code.
+// staged. fold_by_warp() chooses.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/staged_stripes.cuh>
-#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
-#include <tilefold/detail/cuda/fold/warp_stack.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 

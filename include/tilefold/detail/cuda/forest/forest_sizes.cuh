@@ -4,15 +4,11 @@
 // size_queries.cuh. Host code; needs no GPU, and no kernel.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -12,16 +12,12 @@
 //                                        is full, this warp folds it
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
-#include <tilefold/detail/cuda/forest/short_trees.cuh>
 
 namespace tilefold::detail::cuda {
 
@@ -242,6 +238,19 @@ __device__ __forceinline__ void leave(const Work& work, const left_over& others,
   if (!others.for_blocks) return;
   // A loop of its own: in that of the dealt trees it would take the registers that those need.
   for (; b < batches.num(); b += step) work.queue_longest(batches.first(b), batches.size(b));
+}
+
+/// Whether lanes should take whole trees of a forest of at least 1024: most trees are short, or the
+/// mean at each place that is looked at would fit a lane. Each lane looks at 32 neighbours, in 32
+/// places that are spread over the forest, so every warp that asks gets the same answer.
+template <class Forest>
+__device__ __forceinline__ bool has_short_trees(const Forest& forest) {
+  const std::int64_t lane = static_cast<int>(threadIdx.x) % warp_size;
+  const std::int64_t t = forest.size() / warp_size * lane;
+  const std::int64_t items = forest.first(t + warp_size) - forest.first(t);
+  const unsigned places = __ballot_sync(full_warp, items <= most_short_mean * warp_size);
+  return __popc(places) >= least_short_places ||
+         __all_sync(full_warp, items <= short_items * warp_size);
 }
 
 /// Which forests lanes_kernel folds: any, or only one whose trees are not short, if the launch asks

@@ -19,18 +19,12 @@
 //     level k   stripe_fold merges nodes up to level k, and one lane writes each
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/fold/staged_stripes.cuh>
-#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

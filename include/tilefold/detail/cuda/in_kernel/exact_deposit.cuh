@@ -18,8 +18,6 @@
 //     bit        26 w + s, s < 26: lanes of one w make one sum
 //     item       mantissa 2^s in pieces of 26 bits, with its sign
 //     pieces     their sums over 32 lanes fit 32 bits: one instruction each
-//
-// Device code.
 #pragma once
 
 #include <concepts>

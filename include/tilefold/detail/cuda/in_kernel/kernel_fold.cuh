@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Folds of values that threads of a user's kernel hold: by the lanes of a warp, and by a block
-// through shared memory. The public face is <tilefold/block_fold.cuh>. Device code.
+// through shared memory. The public face is <tilefold/block_fold.cuh>.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
-#include <tilefold/accumulator.hpp>
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/function_checks.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
-#include <tilefold/detail/cuda/in_kernel/tuning_in_kernel.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
+
+/// Whether half of a warp's lanes read the nodes of a block's threads, in pairs that do the same:
+/// if nodes are small and all there, reading more nodes takes less time than one more shuffle.
+/// Otherwise each node that is read asks for the count. The lanes of a pair read as one.
+constexpr bool pays_to_read_in_pairs(int nt, std::size_t acc_bytes, bool all_there) {
+  return acc_bytes == 4 && nt <= 256 && all_there;
+}
+/// A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which
+/// wait for each other.
+inline constexpr int lane_nodes_bytes = 128;
+/// And so many bytes at a time, which it folds before it reads more. All at once would take more
+/// registers than blocks of 1024 threads may have, two to a multiprocessor.
+inline constexpr int read_bytes_at_once = 64;
 
 /// The border in a kernel of the user's. Its zero is a constant that is never written. The host
 /// could write it, so the compiler does not know its value. (It does know the ranges of special

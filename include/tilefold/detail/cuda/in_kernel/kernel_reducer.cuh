@@ -2,7 +2,6 @@
 //
 // Public reducers in a user's kernel. Each thread lifts its items; the lanes fold the accumulators
 // with the reducer's combine as operator (kernel_fold.cuh); every thread projects the result.
-// Device code.
 #pragma once
 
 #include <concepts>

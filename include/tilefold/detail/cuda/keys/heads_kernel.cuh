@@ -10,14 +10,8 @@
 //     group      the block that completes a group of patches adds up what stands before each
 //     launch     the block that completes the last group does so for groups, and writes the
 //                number of runs
-//
-// Device code.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>

@@ -6,18 +6,15 @@
 //     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
 //     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
 //     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
-//     1 to 8 items   a lane folds a run; items come through shared memory (staged_span.cuh)
+//     1 to 8 items   a lane folds a run; items come through shared memory (staged.cuh)
 //     more           dealt to lanes (lane_plan.cuh); all runs are, if items are large
 //     some structs   all runs are dealt, and come through a ring (keys/value_ring.cuh): the next
 //                    deals' items are on their way while one is folded
 //     open           f, if it ended behind the reach: listed for a forest by the warp in whose
 //                    patch the next run begins
 //
-// A last run that is open is listed by heads_kernel. Device code.
+// A last run that is open is listed by heads_kernel.
 #pragma once
-
-#include <cstdint>
-#include <iterator>
 
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/keyed_items.hpp>
@@ -31,7 +28,6 @@
 #include <tilefold/detail/cuda/keys/value_ring.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/detail/cuda/load/staged_span.cuh>
 
 namespace tilefold::detail::cuda {
 

@@ -11,16 +11,13 @@
 //                 next() asks for 10 and 11, which take the places of 2 and 3
 //
 // The copies are one coalesced sweep, however long the runs of keys are among the items. Only bytes
-// of the items are touched. Device code.
+// of the items are touched.
 #pragma once
 
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -7,20 +7,10 @@
 //     items 1             [a1 b1 c1 d1]             [e1 f1 g1 h1]
 //     items 2 ...
 //
-// Of a single column whose items lie one after the other, a load brings several items. Device code.
+// Of a single column whose items lie one after the other, a load brings several items.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <utility>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
-#include <tilefold/detail/cuda/load/shift.cuh>
 
 namespace tilefold::detail::cuda {
 

@@ -12,21 +12,10 @@
 //
 // Behind the last stripe the warp reads 16 bytes more (`overreads`). So alignment changes neither
 // the layout nor any bit. Iterators that are neither plain pointers nor adaptors over them are read
-// item by item. Device code.
+// item by item.
 #pragma once
 
-#include <cstdint>
-#include <iterator>
-#include <type_traits>
-#include <utility>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
-#include <tilefold/detail/cuda/load/shift.cuh>
 
 namespace tilefold::detail::cuda {
 

@@ -7,8 +7,6 @@
 //     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] ..      loads of 16 bytes
 //     loaded       . . 0 1   2 3 4 5   6 7 8 9  ..      words in registers
 //     shifted      0 1 2 3   4 5 6 7   8 9 ..           down by 8 bytes
-//
-// Device code.
 #pragma once
 
 #include <cstdint>

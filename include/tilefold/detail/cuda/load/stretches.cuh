@@ -10,22 +10,11 @@
 //     get(j)       item j
 //
 // One aligned load a vector; a vector without items of the stretch is not read. At the ends of
-// memory, where vectors would reach beyond (`inner` is false), items are read singly. Device code.
+// memory, where vectors would reach beyond (`inner` is false), items are read singly.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <type_traits>
-#include <utility>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
-#include <tilefold/detail/cuda/load/shift.cuh>
 
 namespace tilefold::detail::cuda {
 

@@ -10,28 +10,12 @@
 //     all else                                 tile_kernel
 //
 // Under a policy that the caller chose no range is short, and no tile is staged.
-//
-// Host code.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/folding.hpp>
-#include <tilefold/detail/cuda/base/closed_reducer.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/short_kernel.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
-#include <tilefold/error.hpp>
-#include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -16,20 +16,12 @@
 // stands in the list follows from where it begins.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/range/piece_tree.cuh>
 #include <tilefold/detail/cuda/range/staged_tiles.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
-#include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

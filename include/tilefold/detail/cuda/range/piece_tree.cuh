@@ -18,11 +18,7 @@
 // No operand is made up, and nothing outside of the piece is read.
 #pragma once
 
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>

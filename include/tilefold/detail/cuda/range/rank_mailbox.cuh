@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The memory of a rank whose transport works in stream order: its own message and all ranks' on the
-// GPU, and the pinned words in which calls say what they have found out. Host code.
+// GPU, and the pinned words in which calls say what they have found out.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <tilefold/detail/cuda/base/runtime.cuh>
-#include <tilefold/detail/cuda/range/join_kernel.cuh>
+#include <tilefold/detail/cuda/range/launch_join.cuh>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {

@@ -10,18 +10,12 @@
 //                       lane 1:   p8  p9 .. p15   last block to arrive folds them, 8 a lane
 #pragma once
 
-#include <type_traits>
-
-#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -112,7 +106,7 @@ struct one_short_range {
   }
 };
 
-/// Folds a short range, or one of many (forest_ranges.cuh). Its iterators are used once memory may
+/// Folds a short range, or one of many (launch_forest.cuh). Its iterators are used once memory may
 /// be touched: what they do is the caller's.
 template <class Build, int Nt, int Vt, class Range, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)

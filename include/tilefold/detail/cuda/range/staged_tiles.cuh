@@ -12,18 +12,12 @@
 // In a tile that is cut off, each warp folds its part stripe by stripe (tile_fold.cuh).
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/staged_stripes.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
-#include <tilefold/detail/cuda/fold/warp_stack.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 

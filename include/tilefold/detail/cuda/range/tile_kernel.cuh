@@ -11,21 +11,15 @@
 //     result                            0                   from block 1 and one from block 2
 //
 // Where accumulators are large, and of structs, tiles are staged (staged_tiles.cuh). A length that
-// only the GPU knows is read by each block, which then finds its own tiles (forest_ranges.cuh). A
+// only the GPU knows is read by each block, which then finds its own tiles (launch_forest.cuh). A
 // piece has several results (piece_tiles.cuh). A short range has a kernel of its own
 // (short_kernel.cuh).
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/range/staged_tiles.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 

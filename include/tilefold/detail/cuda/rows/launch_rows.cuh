@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From rows whose items go out again to a launch: who has a row. Host code.
+// From rows whose items go out again to a launch: who has a row.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/rows/rows_kernel.cuh>
-#include <tilefold/detail/cuda/rows/tuning_rows.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
