@@ -311,9 +311,8 @@ TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
   }
 }
 
-// As any_order_launch shares long rows among blocks.
+// As launch_any_order_rows() shares long rows among blocks.
 TEST(CudaSizes, AreEnoughForLongRowsInAnyOrder) {
-  using launch = gpu::any_order_launch<detail::op_reducer<float, plus, detail::as_is>>;
   shape_stream bits(seed());
   for (int i = 0; i < 100000; ++i) {
     const std::int64_t rows = 1 + static_cast<std::int64_t>(bits() >> (34 + bits() % 30));
@@ -322,9 +321,9 @@ TEST(CudaSizes, AreEnoughForLongRowsInAnyOrder) {
     const auto acc_bytes = static_cast<std::size_t>(1 + bits() % 32);
     const auto resident = static_cast<std::int64_t>(1 + bits() % 8192);
     const tile_policy tile = gpu::any_order_policy_for(item_bytes, acc_bytes);
-    const std::int64_t most = launch::most_blocks_of_row(tile, length, item_bytes);
+    const std::int64_t most = gpu::most_blocks_of_row(tile, length, item_bytes);
     if (most < 1) continue;
-    const std::int64_t blocks = launch::blocks_of_row(rows, length, tile.tile(), most, resident);
+    const std::int64_t blocks = gpu::blocks_of_row(rows, length, tile.tile(), most, resident);
     ASSERT_LE(blocks, most);
     if (blocks == 1) continue;
     const gpu::workspace_demand demand{rows * blocks * static_cast<std::int64_t>(acc_bytes),

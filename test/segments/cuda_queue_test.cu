@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Segments of which more are for blocks than their queue holds (full_queue.cuh), whose items are
-// computed; and so many for warps that these take turns (warp_turns.cuh): every segment once, in
+// computed; and so many for warps that these take turns (warps_kernel.cuh): every segment once, in
 // the bits of its tree, and the counters of turns are as they were after each call.
 #include <cstddef>
 #include <cstdint>

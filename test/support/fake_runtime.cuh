@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <tilefold/detail/cuda/base/loaded_driver.cuh>
+#include <tilefold/detail/cuda/base/runtime.cuh>
 
 namespace tilefold::test::fake {
 

@@ -11,7 +11,7 @@
 #include <tilefold/detail/cuda/columns/launch_columns.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
-#include <tilefold/detail/cuda/keys/key_sizes.cuh>
+#include <tilefold/detail/cuda/keys/launch_keys.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 
 namespace tilefold::capi {

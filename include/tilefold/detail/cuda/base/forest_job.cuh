@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the launches of a forest are asked for. Host code.
+// What the launches of a forest are asked for.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <tilefold/detail/cuda/base/closed_reducer.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
 
 namespace tilefold::detail::cuda {

@@ -8,15 +8,16 @@
 //     deals       tile_shares                    which tiles are a block's
 //     ends        write()                        to an output iterator, or where a call waits
 //
-// Device code, but for the types of a launch's arguments.
+// Includes of kernels: this file brings words, tuning, the tree, sources and reducers.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
+#include <new>
 
+#include <tilefold/detail/core/closing.hpp>
+#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/cuda/base/closed_reducer.cuh>
+#include <tilefold/detail/core/source.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 
 // Answered by the compiler's last stage, as LLVM's guide to its NVPTX back end says; there is no
@@ -39,6 +40,46 @@ extern "C" __device__ int __nvvm_reflect(const char* question);
 #endif
 
 namespace tilefold::detail::cuda {
+
+/// The reducer as kernels use it, its steps closed to fusion (detail/core/closing.hpp).
+template <class Reducer>
+struct closed_reducer : Reducer {
+  using accumulator = typename Reducer::accumulator;
+  border closing;
+
+  template <class... Values>
+  TILEFOLD_D accumulator lift(const Values&... values) const {
+    return steps().lift(values...);
+  }
+  TILEFOLD_D accumulator combine(const accumulator& a, const accumulator& b) const {
+    return steps().combine(a, b);
+  }
+  TILEFOLD_D accumulator combine_open(const accumulator& a, const accumulator& b) const {
+    return steps().combine_open(a, b);
+  }
+  TILEFOLD_D accumulator closed(const accumulator& combined) const {
+    return steps().closed(combined);
+  }
+  TILEFOLD_D accumulator combine_equals(const accumulator& a, const accumulator& b) const {
+    return steps().combine_equals(a, b);
+  }
+  template <class... Values>
+  TILEFOLD_D void absorb(accumulator& value, const Values&... values) const {
+    if constexpr (Reducer::absorbs) {
+      Reducer::absorb(value, values...);
+    } else {
+      // Made apart from its operands, which a combine may read after it has begun to write.
+      const accumulator both = combine(value, lift(values...));
+      ::new (static_cast<void*>(__builtin_addressof(value))) accumulator(both);
+    }
+  }
+  TILEFOLD_D typename Reducer::result project(const accumulator& value) const {
+    return steps().project(value);
+  }
+
+ private:
+  TILEFOLD_D closed_steps<Reducer> steps() const { return {*this, closing}; }
+};
 
 /// How this translation unit is compiled, as a type: for which architectures, and what the default
 /// stream is. Part of every kernel's and executor's type: the linker may merge equal templates of
@@ -65,7 +106,7 @@ struct tile_shares {
 /// numbers to zero, in the library's operations as well, and define no macro: only the compiler's
 /// last stage knows of them. So this is nothing, or an instruction that does not exist, and the
 /// assembler stops with its name.
-__device__ __forceinline__ void refuse_flush_to_zero() {
+TILEFOLD_D void refuse_flush_to_zero() {
   if (TILEFOLD_NVVM_REFLECT("__CUDA_FTZ") != 0) {
     asm volatile("tilefold_does_not_go_with_use_fast_math_or_ftz_true;");
   }
@@ -74,7 +115,7 @@ __device__ __forceinline__ void refuse_flush_to_zero() {
 /// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
 /// of the one before. So the start of one launch overlaps with the end of another. This launch may
 /// not touch memory before this call. Has no effect unless the launch allows it (launcher.cuh).
-__device__ __forceinline__ void wait_for_previous_launch() {
+TILEFOLD_D void wait_for_previous_launch() {
   cuda::refuse_flush_to_zero();
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -84,7 +125,7 @@ __device__ __forceinline__ void wait_for_previous_launch() {
 
 /// Writes a result through `out`, converted to the type that it holds, if it has one.
 template <class Out, class T>
-__device__ __forceinline__ void write(Out out, const T& result) {
+TILEFOLD_D void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));
 }
 
@@ -104,7 +145,7 @@ struct result_place {
 };
 
 template <class T, class Result>
-__device__ __forceinline__ void write(result_place<T> out, const Result& result) {
+TILEFOLD_D void write(result_place<T> out, const Result& result) {
   if (out.ticket_at == nullptr) {
     cuda::write(out.value, result);
   } else if constexpr (shares_word_with_ticket<T>) {
@@ -123,8 +164,7 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
   }
 }
 
-/// The places of several results of a launch, each with a ticket of its own: what is written is
-/// there once it is announced.
+/// The places of several results of a launch, each with a ticket that announce() writes.
 template <class T, bool = shares_word_with_ticket<T>>
 struct result_places {
   using difference_type = std::int64_t;
@@ -155,8 +195,7 @@ struct result_places {
   }
 };
 
-/// The places of several results, each of which shares a word with its ticket: a result is there
-/// once it is written.
+/// The same of results that share a word with their tickets: there once they are written.
 template <class T>
 struct result_places<T, true> {
   using difference_type = std::int64_t;
@@ -180,9 +219,9 @@ struct result_places<T, true> {
 
 /// Says that results [begin, end) are there; by a block, behind a barrier.
 template <class Out>
-__device__ __forceinline__ void announce(const Out&, int, int) {}
+TILEFOLD_D void announce(const Out&, int, int) {}
 template <class T>
-__device__ __forceinline__ void announce(const result_places<T, false>& out, int begin, int end) {
+TILEFOLD_D void announce(const result_places<T, false>& out, int begin, int end) {
   if (threadIdx.x >= warp_size) return;
   for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += warp_size) {
     asm volatile(
@@ -192,8 +231,7 @@ __device__ __forceinline__ void announce(const result_places<T, false>& out, int
   }
 }
 
-/// The place of a result that is the last thing its launch writes: `flag`, if there is one, is set
-/// to zero before it.
+/// The place of the last result that a launch writes: `flag`, if any, is set to zero before.
 template <class Out>
 struct cleared_before {
   Out out;
@@ -201,7 +239,7 @@ struct cleared_before {
 };
 
 template <class Out, class Result>
-__device__ __forceinline__ void write(cleared_before<Out> to, const Result& result) {
+TILEFOLD_D void write(cleared_before<Out> to, const Result& result) {
   if (to.flag != nullptr) *to.flag = 0;
   cuda::write(to.out, result);
 }

@@ -7,21 +7,20 @@
 //     kernel.launch(kernel.most(tiles), stream, arguments...);
 //
 // on() asks the GPU once. Whatever can fail ahead of a launch fails there. So a call of several
-// launches has all its kernels ready before the first one writes anything. Host code.
+// launches has all its kernels ready before the first one writes anything. This file brings
+// launches the runtime, the workspace, and what kernel.cuh brings kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <atomic>
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/cluster.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
 
 namespace tilefold::detail::cuda {
 

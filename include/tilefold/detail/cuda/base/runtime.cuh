@@ -1,19 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA runtime as the library uses it: error codes become exceptions, the current device is
-// restored, and pointers are looked up for the memory that they lead to. Host code only.
+// restored, and pointers are looked up for the memory that they lead to.
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <link.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
-#include <tilefold/detail/cuda/base/loaded_driver.cuh>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {
+
+// Whether this process has loaded CUDA's driver: a host that folds in a program with CUDA need not
+// start it, which takes some tenths of a second, to know its own memory.
+
+// A count of all objects that were loaded so far.
+inline unsigned long long num_loads() {
+  unsigned long long count = 0;
+  (void)dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* out) {
+        *static_cast<unsigned long long*>(out) = object->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+inline bool is_driver(const char* path) {
+  const char* const slash = std::strrchr(path, '/');
+  return std::strncmp(slash == nullptr ? path : slash + 1, "libcuda.so", 10) == 0;
+}
+
+inline bool find_driver() {
+  return dl_iterate_phdr(
+             [](dl_phdr_info* object, std::size_t, void*) {
+               return object->dlpi_name != nullptr && is_driver(object->dlpi_name) ? 1 : 0;
+             },
+             nullptr) != 0;
+}
+
+// Whether it has been seen. It stays, once it is there.
+inline std::atomic<bool> driver_was_seen{false};
+
+/// Looks through the loaded objects only where there are more of them than the last time.
+inline bool is_driver_loaded() {
+  static std::atomic<unsigned long long> looked_at{0};
+  if (driver_was_seen.load(std::memory_order_acquire)) return true;
+  const unsigned long long loads = num_loads();
+  if (loads == looked_at.load(std::memory_order_acquire)) return false;
+  if (find_driver()) {
+    driver_was_seen.store(true, std::memory_order_release);
+    return true;
+  }
+  looked_at.store(loads, std::memory_order_release);
+  return false;
+}
 
 /// Throws cuda_error if `code` is a failure. The runtime's "last error" is cleared, so that the
 /// caller's next check does not find our failure again.
@@ -36,7 +84,6 @@ class device_scope {
   ~device_scope() {
     if (changed_) (void)cudaSetDevice(previous_);
   }
-  // Restores in one place only.
   device_scope(const device_scope&) = delete;
   device_scope& operator=(const device_scope&) = delete;
 
@@ -88,8 +135,7 @@ Function* driver_function(const char* name, [[maybe_unused]] unsigned version) n
   return code == cudaSuccess ? reinterpret_cast<Function*>(found) : nullptr;
 }
 
-/// The number of the current context, which no other one has had; 0 if there is none or it is
-/// unknown.
+/// The number of the current context, which no other one has had; 0 if there is none or unknown.
 inline unsigned long long current_context() noexcept {
   using current_function = int(void** context);                            // cuCtxGetCurrent
   using number_function = int(void* context, unsigned long long* number);  // cuCtxGetId
@@ -106,9 +152,8 @@ inline unsigned long long current_context() noexcept {
   return number_of(context, &number) == 0 ? number : 0;
 }
 
-/// The number of the context of `device`, the current device; 0 if the driver does not tell. The
-/// context is made if there is none: a thread has none before its first call, nor has any thread
-/// after cudaDeviceReset().
+/// The same of `device`, the current device. A context is made if there is none: a thread has none
+/// before its first call, nor any thread after cudaDeviceReset().
 inline unsigned long long context_of_current(int device) noexcept {
   const unsigned long long number = cuda::current_context();
   if (number != 0) return number;

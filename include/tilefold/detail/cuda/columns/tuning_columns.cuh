@@ -3,9 +3,6 @@
 // The measured numbers of columns. As tuning.cuh says.
 #pragma once
 
-#include <cstddef>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 
 namespace tilefold::detail::cuda {

@@ -11,18 +11,12 @@
 // A float has 24 bits, 16 exponents make 39 of them, a double holds 53: so sums of 2^13 items are
 // exact, and no order enters. Then bins are emptied into words of 32 bits. That is 7 instructions
 // an item, and half the bandwidth of shared memory at the speed of memory. Bins begin at -0, so
-// that one that still is -0 has met nothing else; infinities and NaNs make their bin so. Device
-// code.
+// that one that still is -0 has met nothing else; infinities and NaNs make their bin so.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -45,7 +39,7 @@ class warp_bins {
   long long word[words];
   unsigned marks;
 
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
 #pragma unroll
     for (int b = 0; b < bins; ++b) bin[b][lane] = -0.0;
     if (lane < words) word[lane] = 0;
@@ -55,7 +49,7 @@ class warp_bins {
 
   /// Adds N items of every lane, N even.
   template <int N>
-  __device__ __forceinline__ bool add(const registers<float, N>& items, int lane) {
+  TILEFOLD_D bool add(const registers<float, N>& items, int lane) {
 #pragma unroll
     for (int i = 0; i < N; i += 2) {
       // Two at a time, so that one waits for memory while the other does; of one bin, their sum.
@@ -75,7 +69,7 @@ class warp_bins {
   }
   /// add() refuses nothing.
   template <int N>
-  __device__ __forceinline__ void take_rare(const registers<float, N>&, int) {}
+  TILEFOLD_D void take_rare(const registers<float, N>&, int) {}
 
   /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
@@ -96,12 +90,10 @@ class warp_bins {
 
  protected:
   /// Bin b holds a multiple of 2^unit.
-  __device__ __forceinline__ static int unit(int b) { return 16 * b - 150; }
+  TILEFOLD_D static int unit(int b) { return 16 * b - 150; }
 
  private:
-  __device__ __forceinline__ static unsigned bin_of(float x) {
-    return __float_as_uint(x) >> 27 & 15;
-  }
+  TILEFOLD_D static unsigned bin_of(float x) { return __float_as_uint(x) >> 27 & 15; }
   // x / 2^unit, an integer of 54 bits.
   __device__ static long long count_of(double x, int unit) {
     const float_parts parts = detail::parts_of(x);
@@ -109,6 +101,82 @@ class warp_bins {
     const auto size = static_cast<long long>(shift >= 0 ? parts.mantissa << (min)(shift, 63)
                                                         : parts.mantissa >> (min)(-shift, 63));
     return parts.negative ? -size : size;
+  }
+};
+
+// A warp's exact sum of bfloat16. They have 8 bits, so a double holds sums of 64 of them whose
+// exponents lie within 40 of each other, and a lane just adds. By fields of exponents, `top` that
+// of the chunk's largest:
+//
+//     top - 39 and more   a lane adds its items in a double, and this once a chunk to its bins:
+//                         multiples of its unit to that of `top`, what is left to one below it
+//     less                an item at a time to its bin, as floats go
+//
+// Bins read and write 16 bytes of shared memory for an item of 2 bytes.
+
+/// A warp's bins, of items that are bfloat16 each.
+class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows_blocks> {
+  using bins = warp_bins<exact_windows_policy, min_resident_windows_blocks>;
+  static constexpr int window = 40;  // fields of exponents
+  static constexpr int chunks_between_tries = 15;
+  static_assert(policy.vt <= 64);
+
+  int chunks_apart;  // still to be added item by item
+
+ public:
+  TILEFOLD_D void clear(int lane) {
+    if (lane == 0) chunks_apart = 0;
+    bins::clear(lane);
+  }
+
+  /// Adds N items of every lane, N even.
+  template <int N>
+  TILEFOLD_D bool add(const registers<float, N>& items, int lane) {
+    const int apart = chunks_apart;
+    __syncwarp();
+    if (apart == 0 && add_together(items, lane)) return true;
+    if (lane == 0) chunks_apart = apart == 0 ? chunks_between_tries : apart - 1;
+    __syncwarp();
+    return bins::add(items, lane);
+  }
+
+ private:
+  // Returns whether items are finite and near enough.
+  template <int N>
+  TILEFOLD_D bool add_together(const registers<float, N>& items, int lane) {
+    unsigned most = 0;
+    unsigned least = ~0u;  // of those that are not 0, less 1
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const unsigned size = __float_as_uint(items[i]) & 0x7fffffffu;
+      most = (max)(most, size);
+      least = (min)(least, size - 1);
+    }
+    most = static_cast<unsigned>(cuda::warp_max(static_cast<int>(most)));
+    least = static_cast<unsigned>(-cuda::warp_max(-static_cast<int>(least & 0x7fffffffu))) + 1;
+    const int top = static_cast<int>(most >> 23);
+    if (top - static_cast<int>(least >> 23) >= window || top == 255) return false;
+    double sums[2] = {-0.0, -0.0};
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      sums[i % 2] = __dadd_rn(sums[i % 2], static_cast<double>(items[i]));
+    }
+    const double sum = __dadd_rn(sums[0], sums[1]);
+    if (most != 0) {
+      add_sum(sum, top, lane);
+    } else {
+      bin[0][lane] = __dadd_rn(bin[0][lane], sum);  // -0 if all items are
+    }
+    return true;
+  }
+  // Adds a lane's sum, at most 2^(top - 120) and a multiple of 2^(top - 173).
+  TILEFOLD_D void add_sum(double sum, int top, int lane) {
+    const int upper = top >> 4;
+    const int lower = (max)(top - 23, 0) >> 4;
+    const double above = __hiloint2double((unit(upper) + 52 + 1023) << 20 | 0x80000, 0);
+    const double high = __dadd_rn(__dadd_rn(sum, above), -above);
+    bin[upper][lane] = __dadd_rn(bin[upper][lane], high);
+    bin[lower][lane] = __dadd_rn(bin[lower][lane], __dadd_rn(sum, -high));
   }
 };
 

@@ -14,17 +14,12 @@
 //
 // A bin gains at most 2^52 an item, and exactly that of the largest below a power of two, so that
 // it holds 2^11 - 1 items. Then bins are emptied into words of 32 bits. Integers know no order.
-// That is 27 instructions an item. Device code.
+// That is 27 instructions an item.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -49,7 +44,7 @@ class warp_integer_bins {
   long long word[words];
   unsigned marks;
 
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
 #pragma unroll
     for (int b = 0; b < bins; ++b) bin[b][lane] = 0;
     for (int i = lane; i < words; i += warp_size) word[i] = 0;
@@ -59,7 +54,7 @@ class warp_integer_bins {
 
   /// Adds N items of every lane, unless one is huge or not finite. Returns whether it did.
   template <int N>
-  __device__ __forceinline__ bool add(registers<double, N>& items, int lane) {
+  TILEFOLD_D bool add(registers<double, N>& items, int lane) {
     unsigned most = 0;
     unsigned any = 0;
     int all = -1;
@@ -84,7 +79,7 @@ class warp_integer_bins {
 
   /// Takes what add() refuses: -0 is in its place.
   template <int N>
-  __device__ __forceinline__ void take_rare(registers<double, N>& items, int lane) {
+  TILEFOLD_D void take_rare(registers<double, N>& items, int lane) {
     std::uint64_t found = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
@@ -109,26 +104,167 @@ class warp_integer_bins {
   }
 
  private:
-  __device__ __forceinline__ void note(bool other, int lane) {
+  TILEFOLD_D void note(bool other, int lane) {
     const bool of_warp = __any_sync(full_warp, other);
     if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
   }
 
   // The level of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
-  __device__ __forceinline__ static int level_of(unsigned e) {
+  TILEFOLD_D static int level_of(unsigned e) {
     constexpr unsigned inverse = 20561;
     return static_cast<int>((max)(e, 1u) * inverse - inverse) >> 20;
   }
   // The upper word of a level's A.
-  __device__ __forceinline__ static int anchor_of(int level) {
-    return level * (step << 20) + (53 << 20 | 0x80000);
-  }
+  TILEFOLD_D static int anchor_of(int level) { return level * (step << 20) + (53 << 20 | 0x80000); }
 
   // Adds an item to the two bins of its level; `bins` begins with bin 0 of the lane.
-  __device__ __forceinline__ static void add_to(long long* bins, double x) {
+  TILEFOLD_D static void add_to(long long* bins, double x) {
     const int level = level_of(static_cast<unsigned>(__double2hiint(x)) >> 20 & 0x7ffu);
     const int a = anchor_of(level);
     cuda::add_two_digits<2>(bins + level * warp_size, x, a, a - (52 << 20));
+  }
+};
+
+// A warp's exact sum of products of two floats each, which are doubles of 48 bits. Each lane has a
+// bin for every 47 exponents, an integer of 64 bits in shared memory; bin b counts 2^u(b),
+// u(b) = 47 b - 298. A chunk's items go into running sums that begin at anchors of 1.5 * 2^(u +
+// 52):
+//
+//     sum 0     h = sum + x        rounded to a multiple of 2^u
+//               x -= h - sum       exact: what is left, at most 2^(u - 1), so below the next bin
+//               sum = h
+//     sum 1     the same with it, one bin lower
+//     last sum  only takes it: chosen so low that nothing is left
+//     then      bin b gets bits of sum 0 - bits of its anchor, and so on
+//
+// All is exact as long as 32 items of a lane sum up to less than 2^(u + 51), so the largest is
+// below 2^(u + 46). Sums are integers, and no order enters. That is 3 additions an item and sum.
+// Ordinary data take two sums or three, and four are still at the speed of memory. Where the items
+// of a chunk lie further apart, each goes by itself to the two bins that hold its bits.
+
+/// A warp's bins, and the words that they are emptied into, in shared memory.
+class warp_products {
+  static constexpr int step = 47;
+  static constexpr int unit_of_all = -298;      // of products of the least subnormals
+  static constexpr int digits = 48;             // of a product
+  static constexpr int bins = 12;               // up to 2^256
+  static constexpr int items_of_bin = 1 << 15;  // 2^47 at most an item
+  static constexpr int least = -320;            // a multiple of 32 below the unit of bin 0
+  static constexpr int bias = 1023;
+
+ public:
+  using number = double;
+  static constexpr tile_policy policy = exact_products_policy;
+  static constexpr int min_resident_blocks = min_resident_products_blocks;
+  static_assert(policy.vt <= 32);
+  static constexpr int words = 21;
+  static constexpr int chunks_to_empty = items_of_bin / policy.vt;
+  __device__ static int exponent(int i) { return least + 32 * i; }
+
+  // The first one is below bin 0, and stays 0.
+  long long bin_below[bins + 1][warp_size];
+  long long word[words];
+  unsigned marks;
+
+  TILEFOLD_D void clear(int lane) {
+#pragma unroll
+    for (int b = 0; b <= bins; ++b) bin_below[b][lane] = 0;
+    if (lane < words) word[lane] = 0;
+    if (lane == 0) marks = 0;
+    __syncwarp();
+  }
+
+  /// Adds N items of every lane, unless one is not finite. Returns whether it did. All lanes.
+  template <int N>
+  TILEFOLD_D bool add(const registers<double, N>& items, int lane) {
+    unsigned most = 0;
+    unsigned small = ~0u;  // the least that is not 0, less 1
+    int all = -1;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const unsigned size = size_of(items[i]);
+      most = (max)(most, size);
+      small = (min)(small, size - 1);
+      all &= __double2hiint(items[i]);
+    }
+    const bool other = __any_sync(full_warp, most != 0 || all >= 0);
+    if (lane == 0) marks |= static_cast<unsigned>(other ? seen::other : seen::minus_zero);
+    const unsigned largest = static_cast<unsigned>(cuda::warp_max(static_cast<int>(most))) >> 20;
+    if (largest == 0) return true;
+    if (largest == 2 * bias + 1) return false;
+    const unsigned smallest =
+        (static_cast<unsigned>(-cuda::warp_max(-static_cast<int>(small & 0x7fffffffu))) + 1) >> 20;
+    // Below 2^(u + 46) of the bin; multiples of 2^u of the lowest.
+    const int bin = static_cast<int>(largest - (bias - 1 + unit_of_all + 46) + step - 1) / step;
+    const int last = static_cast<int>(smallest) - (bias + digits - 1) - unit_of_all;
+    const int sums = bin + 1 - (max)(last, 0) / step;
+    if (sums <= 2) {
+      add_together<2>(items, bin, lane);
+    } else if (sums == 3) {
+      add_together<3>(items, bin, lane);
+    } else if (sums == 4) {
+      add_together<4>(items, bin, lane);
+    } else if (sums == 5) {
+      add_together<5>(items, bin, lane);
+    } else if (sums == 6) {
+      add_together<6>(items, bin, lane);
+    } else {
+#pragma unroll
+      for (int i = 0; i < N; ++i) add_apart(items[i], lane);
+    }
+    return true;
+  }
+
+  /// Takes what add() refuses: -0 is in its place.
+  template <int N>
+  TILEFOLD_D void take_rare(registers<double, N>& items, int lane) {
+    const unsigned of_warp = cuda::take_not_finite(items);
+    if (lane == 0) marks |= of_warp;
+  }
+
+  /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
+  __device__ __noinline__ void empty(int lane) {
+    cuda::empty_bins(bin_below + 1, bins, step, unit_of_all - least, word, lane);
+  }
+
+ private:
+  TILEFOLD_D static unsigned size_of(double x) {
+    return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
+  }
+  // The upper word of a bin's anchor; the lower one is 0.
+  TILEFOLD_D static int anchor_of(int bin) {
+    return bin * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
+  }
+
+  // By Sums running sums, from that of `bin` downwards; those below bin 0 get nothing.
+  template <int Sums, int N>
+  TILEFOLD_D void add_together(const registers<double, N>& items, int bin, int lane) {
+    double sum[Sums];
+#pragma unroll
+    for (int s = 0; s < Sums; ++s) sum[s] = __hiloint2double(anchor_of(bin - s), 0);
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      double x = items[i];
+#pragma unroll
+      for (int s = 0; s < Sums; ++s) {
+        const double h = __dadd_rn(sum[s], x);
+        if (s + 1 < Sums) x = __dadd_rn(x, -__dadd_rn(h, -sum[s]));
+        sum[s] = h;
+      }
+    }
+#pragma unroll
+    for (int s = 0; s < Sums; ++s) {
+      if (bin - s >= 0)
+        bin_below[bin - s + 1][lane] += cuda::count_above(sum[s], anchor_of(bin - s));
+    }
+  }
+
+  // An item alone. Its highest bit lies in its bin, its lowest in that or the next.
+  TILEFOLD_D void add_apart(double x, int lane) {
+    const unsigned e = (max)(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
+    const int bin = static_cast<int>((e - (bias + unit_of_all)) / step);
+    const int a = anchor_of(bin);
+    cuda::add_two_digits<1>(&bin_below[bin][lane], x, a, a - (step << 20));
   }
 };
 

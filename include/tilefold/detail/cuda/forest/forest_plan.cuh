@@ -4,12 +4,7 @@
 // long trees that the first launch leaves to the others.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/config.hpp>
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -64,7 +59,7 @@ struct long_tree {
   unsigned first_partial;  // for the values of its slices, if there are several
 };
 
-/// Counters of the turns in which warps take batches (warp_turns.cuh), each on a line of its own.
+/// Counters of the turns in which warps take batches (warps_kernel.cuh), each on a line of its own.
 struct turn_counters {
   unsigned taken[num_turn_counters * turn_counter_words];
 

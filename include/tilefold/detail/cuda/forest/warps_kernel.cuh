@@ -7,7 +7,7 @@
 //
 //     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
 //                     | batch | batch | ...                 1 to 32 neighbouring trees a batch
-//       warp w          batches by turns (warp_turns.cuh); a vote finds the W, which it folds
+//       warp w          batches by turns (warps_kernel.cuh); a vote finds the W, which it folds
 //
 //     uncounted_trees W L W W L ...                         all too long for lanes
 //       warp w          trees by turns: it folds the W, and queues the L
@@ -17,47 +17,101 @@
 // (docs/notes/tuning.md).
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
-#include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
-#include <tilefold/detail/cuda/forest/warp_turns.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
+// Which batches of neighbouring trees a warp takes, so that all warps end at about the same time
+// however long their trees are:
+//
+//     batches    0  1  2  3 | 4  5 | 6  7 | 8  9 | 10 11 | 12 13 | ...     4 warps
+//               one each     turn 0 turn 1 turn 2 turn 3  turn 4          the next warp that asks
+//
+// Turns are counted at several places, of which warp w asks one, w % 16: one counter hands out only
+// some 1.5 turns in a nanosecond. Where there is little to do in a batch, turns do not pay, and
+// warp w takes batches w, w + warps...
+
+/// The batches of warp `warp` of `warps`; warp is less than batches. All counters are 0 before the
+/// first warp asks. Every lane of the warp makes every call.
+class warp_turns {
+ public:
+  TILEFOLD_D warp_turns(turn_counters& counters, std::int64_t warp, std::int64_t warps,
+                        std::int64_t batches, bool in_turns)
+      : counters_(counters),
+        batches_(batches),
+        warps_(static_cast<unsigned>(warps)),
+        warp_(static_cast<unsigned>(warp)),
+        turn_(in_turns ? turn_of(warps, batches) : 0) {
+    if (in_turns) next_turn_ = take();
+  }
+
+  /// Moves on to the warp's next batch; the first one is batch `warp`. False if there are no more.
+  TILEFOLD_D bool advance(std::int64_t& batch) {
+    if (turn_ == 0) {
+      batch += warps_;
+    } else if (--left_ > 0) {
+      ++batch;
+    } else {
+      batch = warps_ + std::int64_t{__shfl_sync(full_warp, next_turn_, 0)} * turn_;
+      left_ = turn_;
+      next_turn_ = take();
+    }
+    return batch < batches_;
+  }
+
+ private:
+  TILEFOLD_D static unsigned turn_of(std::int64_t warps, std::int64_t batches) {
+    return static_cast<unsigned>(
+        detail::larger((batches - warps) / (warps * turns_of_warp), std::int64_t{1}));
+  }
+
+  // The number of a turn that is the warp's from now on, in lane 0. It is asked for a turn ahead,
+  // so that the warp does not wait for the answer.
+  TILEFOLD_D unsigned take() const {
+    if (threadIdx.x % warp_size != 0) return 0;
+    const unsigned used = detail::smaller(warps_, num_turn_counters);
+    const unsigned counter = warp_ % used;
+    return atomicAdd(&counters_.taken[counter * turn_counter_words], 1u) * used + counter;
+  }
+
+  turn_counters& counters_;
+  std::int64_t batches_;
+  unsigned warps_;
+  unsigned warp_;
+  unsigned turn_;      // batches of a turn; 0 if there are no turns
+  unsigned left_ = 1;  // batches before the next turn
+  unsigned next_turn_ = 0;
+};
+
 /// All trees of a forest whose trees have one length.
 struct equal_trees {
-  __device__ __forceinline__ bool none() const { return false; }
+  TILEFOLD_D bool none() const { return false; }
 
   /// Calls fold(t, tree, its number of items) for the trees of warp `warp` of `warps`.
   template <int, class Forest, class Fold>
-  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
-                                           std::int64_t warps, const Fold& fold) const {
+  TILEFOLD_D void for_each(const Forest& forest, std::int64_t warp, std::int64_t warps,
+                           const Fold& fold) const {
     for (std::int64_t t = warp; t < forest.size(); t += warps) {
       fold(t, forest.tree(t), forest.length);
     }
   }
 };
 
-/// The trees that the first launch has left to warps. It has counted them; which ones they are,
-/// their lengths say.
+/// The trees that the first launch has left to warps, and counted; their lengths say which.
 template <class Acc>
 struct counted_trees {
   long_queue<Acc> queue;
   forest_plan plan;
 
-  __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
+  TILEFOLD_D bool none() const { return queue.state->num_for_warps == 0; }
 
   /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them.
   template <int Items, class Forest, class Fold>
-  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
-                                           std::int64_t warps, const Fold& fold) const {
+  TILEFOLD_D void for_each(const Forest& forest, std::int64_t warp, std::int64_t warps,
+                           const Fold& fold) const {
     const std::int64_t size = forest.size();
     const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
     const auto batch =
@@ -93,11 +147,11 @@ struct uncounted_trees {
   long_queue<Acc> queue;
   forest_plan plan;
 
-  __device__ __forceinline__ bool none() const { return false; }
+  TILEFOLD_D bool none() const { return false; }
 
   template <int, class Forest, class Fold>
-  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
-                                           std::int64_t warps, const Fold& fold) const {
+  TILEFOLD_D void for_each(const Forest& forest, std::int64_t warp, std::int64_t warps,
+                           const Fold& fold) const {
     const std::int64_t size = forest.size();
     if (warp >= size) return;
     warp_turns turns(queue.state->turns, warp, warps, size, true);

@@ -12,28 +12,16 @@
 // Cells of a power of two of words begin in the same banks. In this order, neighbouring lanes find
 // their vectors v in different banks, so they stay out of each other's way. Words or pairs of them
 // are copied in place of vectors if memory is not aligned. Items of 1 or 2 bytes lie as the words
-// that hold them, cells one word apart. Spans are in staged_span.cuh. Device code.
+// that hold them, cells one word apart. Spans are in staged.cuh.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <type_traits>
-#include <utility>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
-#include <tilefold/detail/cuda/load/shift.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
 /// 1, 2 or 4 words from global to shared memory; there after finish_stage().
 template <int Words>
-__device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from) {
+TILEFOLD_D void copy_words(unsigned* to, const unsigned* from) {
   static_assert(Words == 1 || Words == 2 || Words == 4);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -52,8 +40,7 @@ __device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from) {
 #endif
 }
 
-/// Ends a stage's copies; those of several stages may be on their way.
-__device__ __forceinline__ void commit_stage() {
+TILEFOLD_D void commit_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
@@ -61,7 +48,7 @@ __device__ __forceinline__ void commit_stage() {
 
 /// Until all stages but the `Later` last are there for all lanes.
 template <int Later>
-__device__ __forceinline__ void finish_stage() {
+TILEFOLD_D void finish_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
 #endif
@@ -97,7 +84,7 @@ class shared_elements : public elements_of<Source, Holders> {
  public:
   /// Will hold elements of `source` after finish_stage(). All lanes.
   template <class... Count>
-  __device__ __forceinline__ void fill(const Source& source, Count... count) {
+  TILEFOLD_D void fill(const Source& source, Count... count) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     __syncwarp();  // all lanes have read what was here
     this->load(source, lane, count...);
@@ -119,10 +106,8 @@ struct cell_places {
                               : vectors % 2 == 0 ? 1
                                                  : 0;
 
-  __device__ __forceinline__ static int key(int q) {
-    return ((q >> (3 - bits)) & ((1 << bits) - 1)) * 4;
-  }
-  __device__ __forceinline__ static int word(int q, int w) { return q * CellWords + (w ^ key(q)); }
+  TILEFOLD_D static int key(int q) { return ((q >> (3 - bits)) & ((1 << bits) - 1)) * 4; }
+  TILEFOLD_D static int word(int q, int w) { return q * CellWords + (w ^ key(q)); }
 };
 
 /// Cells of `Cell` items of one iterator.
@@ -139,7 +124,7 @@ class staged_cells {
  public:
   __device__ static bool overreads(const It&) { return false; }
 
-  __device__ __forceinline__ void load(const It& first, int lane) {
+  TILEFOLD_D void load(const It& first, int lane) {
     if constexpr (!by_words) {
 #pragma unroll 4
       for (int k = 0; k < Cell; ++k) {
@@ -159,7 +144,7 @@ class staged_cells {
   }
 
   /// Loads the first `count` items alone; what is behind them is not touched.
-  __device__ __forceinline__ void load(const It& first, int lane, int count)
+  TILEFOLD_D void load(const It& first, int lane, int count)
     requires by_words
   {
     const auto* const from = reinterpret_cast<const unsigned*>(first);
@@ -172,8 +157,7 @@ class staged_cells {
 
   /// N items of this lane's cell from item i on.
   template <int N>
-  __device__ __forceinline__ registers<value, N> get_packet(const It&, int lane, int i,
-                                                            std::int64_t) const {
+  TILEFOLD_D registers<value, N> get_packet(const It&, int lane, int i, std::int64_t) const {
     static_assert(N * item_words % 4 == 0);
     struct items {
       words<value> item[N];
@@ -198,7 +182,7 @@ class staged_cells {
   }
 
  private:
-  __device__ __forceinline__ void copy_vectors(const unsigned* from, int lane) {
+  TILEFOLD_D void copy_vectors(const unsigned* from, int lane) {
     if constexpr (places::power_of_two && places::vectors <= 8) {
       from += lane * 4;
       constexpr int cells = warp_size / places::vectors;  // that all lanes copy at once
@@ -216,24 +200,23 @@ class staged_cells {
   }
   // All cells, `Words` words at a time: lane l makes copies l, l + 32...
   template <int Words>
-  __device__ __forceinline__ void copy_all_by(const unsigned* from, int lane) {
+  TILEFOLD_D void copy_all_by(const unsigned* from, int lane) {
     constexpr int copies = cell_words / Words;  // of a cell
 #pragma unroll 8
     for (int k = 0; k < copies; ++k) copy_at<Words>(from, lane + k * warp_size);
   }
-  // Copies the first `words` words in that way.
   template <int Words>
-  __device__ __forceinline__ void copy_all_by(const unsigned* from, int lane, int words) {
+  TILEFOLD_D void copy_all_by(const unsigned* from, int lane, int words) {
 #pragma unroll 4
     for (int copy = lane; copy * Words < words; copy += warp_size) copy_at<Words>(from, copy);
   }
   template <int Words>
-  __device__ __forceinline__ void copy_at(const unsigned* from, int copy) {
+  TILEFOLD_D void copy_at(const unsigned* from, int copy) {
     constexpr int copies = cell_words / Words;
     cuda::copy_words<Words>(memory_ + places::word(copy / copies, copy % copies * Words),
                             from + copy * Words);
   }
-  __device__ __forceinline__ void put(int q, int i, const value& item) {
+  TILEFOLD_D void put(int q, int i, const value& item) {
     const words<value> w = cuda::to_words(value(item));
 #pragma unroll
     for (int k = 0; k < item_words; ++k) {
@@ -259,7 +242,7 @@ class staged_cells<It, Cell> {
  public:
   __device__ static bool overreads(const It& first) { return offset(first) != 0; }
 
-  __device__ __forceinline__ void load(const It& first, int lane) {
+  TILEFOLD_D void load(const It& first, int lane) {
     const auto* const from =
         reinterpret_cast<const unsigned*>(reinterpret_cast<std::uintptr_t>(first) - offset(first));
     constexpr int cells = warp_size / cell_words;  // that all lanes copy at once
@@ -277,8 +260,7 @@ class staged_cells<It, Cell> {
   }
 
   template <int N>
-  __device__ __forceinline__ registers<value, N> get_packet(const It& first, int lane, int i,
-                                                            std::int64_t) const {
+  TILEFOLD_D registers<value, N> get_packet(const It& first, int lane, int i, std::int64_t) const {
     registers<value, N> result;
     const unsigned* const mine = memory_ + lane * pitch + i / items_per_word;
     const unsigned shift = 8 * offset(first);
@@ -299,9 +281,7 @@ class staged_cells<It, Cell> {
   }
 
  private:
-  __device__ __forceinline__ static unsigned offset(const It& first) {
-    return cuda::misalignment(first, 4);
-  }
+  TILEFOLD_D static unsigned offset(const It& first) { return cuda::misalignment(first, 4); }
 
   unsigned memory_[warp_size * pitch];
 };
@@ -313,8 +293,8 @@ class staged_cells<index_iterator, Cell> {
   __device__ static bool overreads(const index_iterator&) { return false; }
   __device__ void load(const index_iterator&, int) {}
   template <int N>
-  __device__ __forceinline__ registers<std::int64_t, N> get_packet(const index_iterator&, int, int,
-                                                                   std::int64_t index) const {
+  TILEFOLD_D registers<std::int64_t, N> get_packet(const index_iterator&, int, int,
+                                                   std::int64_t index) const {
     registers<std::int64_t, N> result;
 #pragma unroll
     for (int j = 0; j < N; ++j) result.put(j, index + j);
@@ -341,10 +321,141 @@ class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holde
   /// What visit(packets...) makes of N items of this lane's cell from item i on, N of each
   /// iterator; `source` as in fill(), `index` the first one's own in its tree.
   template <int N, class Visit>
-  __device__ __forceinline__ auto packets(const Visit& visit, const Source& source, int i,
-                                          std::int64_t index) const {
+  TILEFOLD_D auto packets(const Visit& visit, const Source& source, int i,
+                          std::int64_t index) const {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     return this->template visit_packets<N>(visit, source, lane, i, index);
+  }
+};
+
+// Items in shared memory, a warp's own, as one span that any lane reads (warp_stage):
+//
+//     memory    w0 w1 .. w31 | w32 .. w63 | w64 ..          words; lane l copies words l, l + 32...
+//     shared    w0 w1 .. w31 - w32 .. w63 - w64 ..          a word of padding (-) after every 32
+//
+// The copy is one coalesced sweep, whatever the alignment, and however short the runs of keys in
+// the span. Padding keeps lanes that read a power of two apart out of each other's banks.
+
+/// Where word `w` of a span lies.
+TILEFOLD_D int padded(int w) { return w + (w >> 5); }
+
+/// Words [begin, end) of `from` to their places in `to`, by all lanes of a warp.
+TILEFOLD_D void copy_words(unsigned* to, const unsigned* from, int begin, int end, int lane) {
+  to += lane;
+  from += lane;
+  int w = lane;
+  if (w < begin) {
+    w += warp_size;
+    to += warp_size + 1;
+    from += warp_size;
+  }
+  constexpr int unroll = 8;
+  for (; w + (unroll - 1) * warp_size < end; w += unroll * warp_size) {
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) {
+      cuda::copy_words<1>(to + k * (warp_size + 1), from + k * warp_size);
+    }
+    to += unroll * (warp_size + 1);
+    from += unroll * warp_size;
+  }
+#pragma unroll
+  for (int k = 0; k < unroll; ++k) {
+    if (w + k * warp_size < end) {
+      cuda::copy_words<1>(to + k * (warp_size + 1), from + k * warp_size);
+    }
+  }
+}
+
+/// Up to `Items` items of one iterator.
+template <class It, int Items>
+class staged_items {
+  using value = std::iter_value_t<It>;
+  static constexpr int item_bytes = staged_item_bytes<It>;
+  static constexpr int item_words = words<value>::count;
+  static constexpr bool by_bytes = staged_as_bytes<It>;
+  static constexpr bool by_words =
+      loads_packets<It> && sizeof(value) % 4 == 0 && alignof(value) % 4 == 0;
+  // Bytes may begin anywhere in the first word.
+  static constexpr int most_words = (Items * item_bytes + 3 + 3) / 4;
+
+ public:
+  TILEFOLD_D void load(const It& first, int lane, int count) {
+    if constexpr (by_bytes) {
+      fill_bytes(reinterpret_cast<std::uintptr_t>(first), count * item_bytes, lane);
+    } else if constexpr (by_words) {
+      const auto* const from = reinterpret_cast<const unsigned*>(first);
+      cuda::copy_words(memory_, from, 0, count * item_words, lane);
+    } else {
+#pragma unroll 4
+      for (int i = lane; i < count; i += warp_size) {
+        const words<value> w = cuda::to_words(value(detail::element(first, i)));
+#pragma unroll
+        for (int k = 0; k < item_words; ++k) memory_[cuda::padded(i * item_words + k)] = w.word[k];
+      }
+    }
+  }
+
+  // `first` as it was in load().
+  TILEFOLD_D value get(const It& first, int i, std::int64_t) const {
+    words<value> w;
+    if constexpr (by_bytes) {
+      const int at = static_cast<int>(cuda::misalignment(first, 4)) + i * item_bytes;
+      w.word[0] = memory_[cuda::padded(at / 4)] >> (at % 4 * 8);
+    } else {
+#pragma unroll
+      for (int k = 0; k < item_words; ++k) w.word[k] = memory_[cuda::padded(i * item_words + k)];
+    }
+    return from_words<value>(w);
+  }
+
+ private:
+  // Whole words by copies, the bytes before and after them one by one.
+  TILEFOLD_D void fill_bytes(std::uintptr_t first, int count, int lane) {
+    const auto offset = static_cast<int>(first % 4);
+    const auto* const from = reinterpret_cast<const unsigned*>(first - offset);
+    const int end = offset + count;
+    const int first_word = offset == 0 ? 0 : 1;
+    const int end_word = end / 4;
+    cuda::copy_words(memory_, from, first_word, end_word, lane);
+    if (lane == 0 && first_word > 0) word_of_bytes(from, 0, offset, detail::smaller(end, 4));
+    if (lane == 1 && end % 4 != 0 && (end_word > 0 || first_word == 0)) {
+      word_of_bytes(from, end_word, 0, end % 4);
+    }
+  }
+  __device__ void word_of_bytes(const unsigned* from, int word, int begin, int end) {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(from + word);
+    unsigned built = 0;
+    for (int b = begin; b < end; ++b) built |= static_cast<unsigned>(bytes[b]) << (b * 8);
+    memory_[cuda::padded(word)] = built;
+  }
+
+  unsigned memory_[most_words + most_words / 32 + 1];
+};
+
+// Indices need no room: an item is told its own.
+template <int Items>
+class staged_items<index_iterator, Items> {
+ public:
+  __device__ void load(const index_iterator&, int, int) {}
+  __device__ std::int64_t get(const index_iterator&, int, std::int64_t index) const {
+    return index;
+  }
+};
+template <int Capacity>
+struct staged_holders : in_shared_memory {
+  template <class It>
+  using of = staged_items<It, Capacity>;
+};
+
+/// A span of up to `Capacity` items: fill(source, count).
+template <class Source, int Capacity>
+class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
+ public:
+  /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
+  template <class Reducer>
+  TILEFOLD_D typename Reducer::accumulator lift(const Reducer& reducer, const Source& source, int i,
+                                                std::int64_t index) const {
+    return this->lift_from(reducer, source, i, index);
   }
 };
 

@@ -1,16 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launch that puts together what ranks have sent each other in stream order. Host code.
+// What ranks whose transport works in stream order tell each other, and the kernel that puts it
+// together. Every rank sends one message, and all have the same size:
+//
+//     header   signature of the call | begin, end of the rank's part | has it failed
+//     blocks   the values of the part's aligned blocks (block_list.hpp), in their order
+//
+// One warp joins the messages of all ranks. Its lanes fetch 32 blocks at a time, of any ranks; lane
+// 0 pushes them to the stack, as block_list does on the host.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/range/join_kernel.cuh>
 
 namespace tilefold::detail::cuda {
+
+struct rank_header {
+  std::uint64_t signature;
+  std::int64_t begin;
+  std::int64_t end;
+  std::uint64_t failed;
+};
+
+/// What a call in stream order has found out, in pinned memory: kept until the host asks.
+struct rank_status {
+  enum kind : int { fine, other_call, failed };
+  int what;
+  int rank;
+};
+
+/// Where blocks begin in a message.
+inline constexpr std::int64_t rank_blocks_at = sizeof(rank_header);
+
+/// Messages have sizes of whole steps, of the transport's own length if it has one.
+constexpr std::int64_t rounded_message_bytes(std::int64_t bytes, std::int64_t step = 1024) {
+  return (bytes + step - 1) / step * step;
+}
+
+/// The size of messages of at most `blocks` blocks to ranks of type Comm. A transport whose ranks
+/// must all send as much has long steps: then calls of other types have mostly the same size, and
+/// ranks that are in different calls still meet.
+template <class Comm>
+constexpr std::int64_t rank_message_bytes(std::int64_t blocks, std::int64_t accumulator_bytes) {
+  const std::int64_t bytes = rank_blocks_at + blocks * accumulator_bytes;
+  if constexpr (requires { Comm::message_step; }) {
+    return cuda::rounded_message_bytes(bytes, Comm::message_step);
+  } else {
+    return cuda::rounded_message_bytes(bytes);
+  }
+}
+
+/// Where a fold writes a rank's blocks; the header goes before the first.
+template <class Acc>
+struct rank_blocks {
+  using difference_type = std::int64_t;
+
+  struct place {
+    Acc* value;
+    rank_header* at;  // null but for the first
+    rank_header header;
+
+    TILEFOLD_HD void operator=(const Acc& folded) const {
+      ::new (static_cast<void*>(value)) Acc(folded);
+      if (at != nullptr) *at = header;
+    }
+  };
+
+  Acc* values;
+  rank_header* at;
+  rank_header header;
+
+  TILEFOLD_HD place operator*() const { return {values, at, header}; }
+  TILEFOLD_HD friend rank_blocks operator+(const rank_blocks& out, std::int64_t i) {
+    return {out.values + i, i == 0 ? out.at : nullptr, out.header};
+  }
+};
+
+/// The blocks of items [0, end) on a stack, in shared memory.
+template <class Reducer>
+struct block_stack {
+  using acc = typename Reducer::accumulator;
+  static constexpr int most = blocks_of<Reducer>::one ? 1 : 64;
+
+  slot<acc>* values;
+  int count = 0;
+  std::int64_t end = 0;
+
+  TILEFOLD_D void push(const Reducer& reducer, const acc& value, std::int64_t size) {
+    slot<acc> node;
+    node.put(value);
+    std::int64_t first = end;
+    end += size;
+    if constexpr (blocks_of<Reducer>::one) {
+      if (count > 0) join_last(reducer, node);
+    } else {
+      while ((first & -first) == size) {
+        join_last(reducer, node);
+        first -= size;
+        size *= 2;
+      }
+    }
+    values[count++].put(node.value);
+  }
+
+  TILEFOLD_D acc fold(const Reducer& reducer) const {
+    slot<acc> node;
+    node.put(values[count - 1].value);
+    for (int i = count - 2; i >= 0; --i) {
+      const acc both = reducer.combine(values[i].value, node.value);
+      node.put(both);
+    }
+    return node.value;
+  }
+
+ private:
+  TILEFOLD_D void join_last(const Reducer& reducer, slot<acc>& node) {
+    const acc both = reducer.combine(values[--count].value, node.value);
+    node.put(both);
+  }
+};
+
+/// Writes through `out` what the messages of all ranks make together. Where they are no messages of
+/// one call, it says so in `status` and leaves `out` alone. At most `most` blocks a message.
+/// `empty` stands for no items at all; no_empty_tree where there are some. One warp.
+template <class Build, class Reducer, class Init, class Empty, class Out>
+__global__ void __launch_bounds__(warp_size)
+    join_kernel(const char* messages, std::int64_t stride, int ranks, int most,
+                std::uint64_t signature, Reducer reducer, Init init, Empty empty, Out out,
+                rank_status* status) {
+  using acc = typename Reducer::accumulator;
+  cuda::wait_for_previous_launch();
+  const int lane = static_cast<int>(threadIdx.x);
+  const auto header_of = [&](int rank) {
+    return *reinterpret_cast<const rank_header*>(messages + rank * stride);
+  };
+
+  int other = ranks;
+  int failed = ranks;
+  for (int rank = lane; rank < ranks; rank += warp_size) {
+    const rank_header header = header_of(rank);
+    if (header.signature != signature) other = (min)(other, rank);
+    if (header.failed != 0) failed = (min)(failed, rank);
+  }
+  for (int step = warp_size / 2; step > 0; step /= 2) {
+    other = (min)(other, __shfl_xor_sync(full_warp, other, step));
+    failed = (min)(failed, __shfl_xor_sync(full_warp, failed, step));
+  }
+  if (other < ranks || failed < ranks) {
+    if (lane == 0) {
+      status->rank = other < ranks ? other : failed;
+      __threadfence_system();
+      status->what = other < ranks ? rank_status::other_call : rank_status::failed;
+    }
+    return;
+  }
+
+  __shared__ slot<acc> stacked[block_stack<Reducer>::most];
+  __shared__ slot<acc> fetched[warp_size];
+  __shared__ std::int64_t sizes[warp_size];
+  block_stack<Reducer> stack{stacked};
+  for (int first = 0; first < ranks * most; first += warp_size) {
+    const int rank = (first + lane) / most;
+    const int i = (first + lane) % most;
+    sizes[lane] = 0;
+    if (rank < ranks) {
+      const rank_header header = header_of(rank);
+      const blocks_of<Reducer> blocks{{header.begin, header.end}};
+      if (i < blocks.count()) {
+        sizes[lane] = blocks.size(i);
+        fetched[lane].put(
+            reinterpret_cast<const acc*>(messages + rank * stride + rank_blocks_at)[i]);
+      }
+    }
+    __syncwarp();
+    if (lane == 0) {
+      const int fetched_blocks = (min)(warp_size, ranks * most - first);
+      for (int k = 0; k < fetched_blocks; ++k) {
+        if (sizes[k] > 0) stack.push(reducer, fetched[k].value, sizes[k]);
+      }
+    }
+    __syncwarp();
+  }
+  if (lane > 0) return;
+  if (stack.count > 0) {
+    cuda::write(out, detail::finish(reducer, init, stack.fold(reducer)));
+  } else {
+    cuda::write(out, detail::result_of_nothing(reducer, empty));
+  }
+}
 
 /// The messages of all ranks, one after the other.
 struct rank_messages {
@@ -35,24 +211,17 @@ auto ready_join(const device_info& gpu) {
                   "join_kernel", warp_size, starts::early);
 }
 
-template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
-void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
-                 const Out& out, const device_info& gpu, cudaStream_t stream) {
-  cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
-      1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
-      closed_reducer<Reducer>{reducer, {0u}}, init, empty, out, all.status);
-}
-
 /// How a cuda_executor joins what ranks send.
 template <class Build>
 struct message_folds {
-  /// Writes through `out` what the messages of all ranks make together (join_kernel.cuh), in the
-  /// order of the stream.
+  /// Writes what the messages of all ranks make together through `out`, in stream order.
   template <class Executor, class Messages, class Reducer, class Init, class Empty, class Out>
   static void write(Executor& exec, const Messages& all, const Reducer& reducer, const Init& init,
                     const Empty& empty, const Out& out) {
     exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto&) {
-      cuda::launch_join<Build>(all, reducer, init, empty, out, gpu, stream);
+      cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
+          1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
+          closed_reducer<Reducer>{reducer, {0u}}, init, empty, out, all.status);
     });
   }
 

@@ -5,24 +5,45 @@
 //
 //     staged      large accumulators and structs, where there is a tile for every SM
 //     packets     all else, of any length
-//
-// Host code.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
-#include <type_traits>
-
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
 #include <tilefold/detail/cuda/range/piece_folds.cuh>
-#include <tilefold/detail/cuda/range/piece_sizes.cuh>
 #include <tilefold/detail/cuda/range/piece_tiles.cuh>
-#include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
+#include <tilefold/detail/cuda/range/size_queries.cuh>
 
 namespace tilefold::detail::cuda {
+
+/// A piece of n items in tiles of a policy, wherever it stands: nodes of all levels that can lie in
+/// it, and counters of their groups, of which two may be cut.
+constexpr workspace_demand piece_demand(tile_policy policy, std::int64_t n,
+                                        std::int64_t acc_bytes) {
+  workspace_demand all{0, 0};
+  for (std::int64_t count = n / policy.tile(); count > 0; count /= group_size(policy)) {
+    all.partial_bytes += count * acc_bytes;
+    all.arrival_bytes += (count / group_size(policy) + 2) * arrival_bytes;
+  }
+  return all;
+}
+
+/// Bytes for a piece of n items or fewer under the default policy, wherever it stands.
+constexpr std::int64_t default_piece_bytes(std::int64_t n, int item_bytes, std::int64_t acc_bytes) {
+  const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
+  const std::int64_t most = detail::larger(cuda::default_workspace_bytes(n, item_bytes, acc_bytes),
+                                           piece_demand(tiles, n, acc_bytes).bytes());
+  if (!pays_to_stage(item_bytes, acc_bytes)) return most;
+  const tile_policy staged = staged_shape_for(item_bytes, acc_bytes).policy();
+  return detail::larger(most, piece_demand(staged, n, acc_bytes).bytes());
+}
+
+/// What cuda_executor answers (cuda.cuh): of a piece, wherever it stands.
+template <class Build>
+struct piece_sizes {
+  static std::int64_t of_piece(std::int64_t n, std::int64_t item_bytes, std::int64_t acc_bytes) {
+    cuda::require_fold("piece_workspace_bytes", n, item_bytes, acc_bytes);
+    return n == 0 ? 0 : default_piece_bytes(n, cuda::policy_bytes(item_bytes), acc_bytes);
+  }
+};
 
 /// Launches the fold of a piece in tiles of `Policy`.
 template <class Build, tile_policy Policy, bool Staged, class Source, class Reducer, class Out,

@@ -10,28 +10,12 @@
 //     all else                                 tile_kernel
 //
 // Under a policy that the caller chose no range is short, and no tile is staged.
-//
-// Host code.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/folding.hpp>
-#include <tilefold/detail/cuda/base/closed_reducer.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/short_kernel.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
-#include <tilefold/error.hpp>
-#include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -146,9 +130,8 @@ void launch_short(const range_job<Source, Reducer, Init, Out>& job,
                 job.init, job.out);
 }
 
-// Defined in launch_any_order.cuh, exact/launch_exact.cuh and launch_select.cuh, which reducer.hpp,
-// reducers/exact.hpp and reducers/top_k.hpp include. Left undefined here, so that a missing include
-// is a compile error.
+// Defined in launch_any_order.cuh, exact/launch_exact.cuh and launch_select.cuh, which reducers
+// include. Left undefined here, so that a missing include is a compile error.
 template <class Reducer>
 struct any_order_launch;
 template <class Reducer>

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much workspace launches of one range ask for, and how much calls of any size can need
-// (forest_sizes.cuh, key_sizes.cuh: of many segments, of runs of equal keys). The answers hold
+// (forest_sizes.cuh, launch_keys.cuh: of many segments, of runs of equal keys). The answers hold
 // for every GPU: they depend on tile shapes and on bounds (base/tuning.cuh), not on what one GPU
 // holds or on the way that it takes. Host code; needs no GPU, and no kernel.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
-#include <tilefold/error.hpp>
-#include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
