@@ -18,8 +18,8 @@ namespace tilefold::capi {
 template <class Exec>
 void require_indices(Exec& exec, const by_index_call& call) {
   if (!call.checked || call.n == 0) return;
-  const detail::tree_fault fault = detail::find_fault(exec, detail::index_judge{call.num_results},
-                                                      call.n, call.indices, call.indices);
+  const detail::tree_fault fault = detail::find_fault(
+      exec, detail::index_judge{{}, call.num_results}, call.n, call.indices, call.indices);
   if (fault.tree == detail::tree_fault::none) return;
   const std::string index = call.indices.type == dtype::uint64
                                 ? std::to_string(static_cast<std::uint64_t>(fault.first))
