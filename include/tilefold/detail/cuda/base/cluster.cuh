@@ -42,7 +42,7 @@ struct cluster_exchange {
   alignas(8) unsigned long long received;  // an mbarrier, in the first block
 
   /// To be called by all threads before hand_in(): a block's shared memory begins with the block.
-  __device__ __forceinline__ void begin([[maybe_unused]] unsigned block) {
+  TILEFOLD_D void begin([[maybe_unused]] unsigned block) {
 #if __CUDA_ARCH__ >= 900
     const bool is_first = block == 0 && threadIdx.x == 0;
     if (is_first) {
@@ -65,8 +65,7 @@ struct cluster_exchange {
 
   /// By the first warp of each block, in whose first lane `value` is valid. In block 0 all values
   /// are there afterwards; the other threads of the cluster may leave.
-  __device__ __forceinline__ void hand_in([[maybe_unused]] const Acc& value,
-                                          [[maybe_unused]] unsigned block) {
+  TILEFOLD_D void hand_in([[maybe_unused]] const Acc& value, [[maybe_unused]] unsigned block) {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);
@@ -80,11 +79,9 @@ struct cluster_exchange {
 #endif
   }
 
-  /// Hands in a value in shared memory, which all lanes of the first warp of each block send. In
-  /// block 0 all values are there afterwards.
-  __device__ __forceinline__ void hand_in_by_warp([[maybe_unused]] const Acc& value,
-                                                  [[maybe_unused]] unsigned block,
-                                                  [[maybe_unused]] int lane) {
+  /// The same of a value in shared memory, which all lanes of the first warp send.
+  TILEFOLD_D void hand_in_by_warp([[maybe_unused]] const Acc& value,
+                                  [[maybe_unused]] unsigned block, [[maybe_unused]] int lane) {
 #if __CUDA_ARCH__ >= 900
     const auto* const word = reinterpret_cast<const unsigned*>(__builtin_addressof(value));
     const unsigned target = of_first(values + block);
@@ -97,28 +94,28 @@ struct cluster_exchange {
   }
 
   /// What a block has handed in.
-  __device__ __forceinline__ const Acc& in_place(int block) const {
+  TILEFOLD_D const Acc& in_place(int block) const {
     return reinterpret_cast<const Acc&>(values[block]);
   }
 
 #if __CUDA_ARCH__ >= 900
  private:
-  __device__ __forceinline__ static unsigned address(const void* shared) {
+  TILEFOLD_D static unsigned address(const void* shared) {
     return static_cast<unsigned>(__cvta_generic_to_shared(shared));
   }
-  __device__ __forceinline__ static unsigned of_first(const void* shared) {
+  TILEFOLD_D static unsigned of_first(const void* shared) {
     unsigned result;
     asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(result) : "r"(address(shared)));
     return result;
   }
-  __device__ __forceinline__ static void send(unsigned target, unsigned word, unsigned barrier) {
+  TILEFOLD_D static void send(unsigned target, unsigned word, unsigned barrier) {
     asm volatile(
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
             target),
         "r"(word), "r"(barrier)
         : "memory");
   }
-  __device__ __forceinline__ void wait() {
+  TILEFOLD_D void wait() {
     unsigned there = 0;
     while (there == 0) {
       asm volatile(

@@ -18,8 +18,7 @@ enum class tie_rule;
 
 namespace tilefold::detail::cuda {
 
-/// Whether kernels may have such accumulators. One that a compiler would take many minutes over
-/// says so by itself.
+/// Whether kernels may have such accumulators: one that takes a compiler many minutes says no.
 template <class Accumulator>
 constexpr bool folds_on_gpus() {
   if constexpr (requires { Accumulator::folds_on_gpus; }) return Accumulator::folds_on_gpus;
@@ -63,8 +62,7 @@ constexpr bool copies_values() {
   return accumulator && result && small;
 }
 
-// To nvcc's host compiler a __host__ __device__ lambda is a stand-in with a destructor; what it
-// captures cannot be seen.
+// To nvcc's host compiler a __host__ __device__ lambda is a stand-in with a destructor.
 template <class F>
 inline constexpr bool is_stand_in =
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
@@ -73,8 +71,7 @@ inline constexpr bool is_stand_in =
     false;
 #endif
 
-// A lambda that is neither __device__ nor __host__ __device__. nvcc's front end alone can tell, by
-// how it spells the type; it stops there.
+// A lambda for the host alone, which nvcc's front end tells by how it spells the type.
 template <class F>
 constexpr bool is_host_lambda() {
 #if defined(__NVCC__)
@@ -112,8 +109,8 @@ template <template <tie_rule, tie_rule, class> class R, tie_rule Min, tie_rule M
 inline constexpr bool is_host_function<R<Min, Max, F>> = is_host_function<F>;
 
 /// A type may have a copy constructor of its own. A destructor means that it owns something on the
-/// host, as a std::vector or std::function does; a virtual function exists on the host alone. A
-/// reducer may hold a stand-in.
+/// host, as a std::vector does; a virtual function exists on the host alone. A reducer may hold a
+/// stand-in.
 template <class F>
 constexpr bool copies_function() {
   constexpr bool on_device = !is_host_function<F>;

@@ -61,8 +61,7 @@ concept foreign_resource =
 template <class R>
 struct resource_adapter;
 
-/// The resource as one of ours: references and temporaries are kept by value, others must outlive
-/// it.
+/// The resource as one of ours; it must outlive that, unless it is a reference or a temporary.
 template <foreign_resource R>
 std::unique_ptr<device_memory_resource> adapt(R&& resource) {
   constexpr bool included = requires { sizeof(resource_adapter<R>); };

@@ -41,33 +41,30 @@ extern "C" __device__ int __nvvm_reflect(const char* question);
 
 namespace tilefold::detail::cuda {
 
-/// The reducer as the kernels use it, its steps closed to fusion with each other
-/// (detail/core/closing.hpp).
+/// The reducer as kernels use it, its steps closed to fusion (detail/core/closing.hpp).
 template <class Reducer>
 struct closed_reducer : Reducer {
   using accumulator = typename Reducer::accumulator;
   border closing;
 
   template <class... Values>
-  __device__ __forceinline__ accumulator lift(const Values&... values) const {
+  TILEFOLD_D accumulator lift(const Values&... values) const {
     return steps().lift(values...);
   }
-  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+  TILEFOLD_D accumulator combine(const accumulator& a, const accumulator& b) const {
     return steps().combine(a, b);
   }
-  __device__ __forceinline__ accumulator combine_open(const accumulator& a,
-                                                      const accumulator& b) const {
+  TILEFOLD_D accumulator combine_open(const accumulator& a, const accumulator& b) const {
     return steps().combine_open(a, b);
   }
-  __device__ __forceinline__ accumulator closed(const accumulator& combined) const {
+  TILEFOLD_D accumulator closed(const accumulator& combined) const {
     return steps().closed(combined);
   }
-  __device__ __forceinline__ accumulator combine_equals(const accumulator& a,
-                                                        const accumulator& b) const {
+  TILEFOLD_D accumulator combine_equals(const accumulator& a, const accumulator& b) const {
     return steps().combine_equals(a, b);
   }
   template <class... Values>
-  __device__ __forceinline__ void absorb(accumulator& value, const Values&... values) const {
+  TILEFOLD_D void absorb(accumulator& value, const Values&... values) const {
     if constexpr (Reducer::absorbs) {
       Reducer::absorb(value, values...);
     } else {
@@ -76,12 +73,12 @@ struct closed_reducer : Reducer {
       ::new (static_cast<void*>(__builtin_addressof(value))) accumulator(both);
     }
   }
-  __device__ __forceinline__ typename Reducer::result project(const accumulator& value) const {
+  TILEFOLD_D typename Reducer::result project(const accumulator& value) const {
     return steps().project(value);
   }
 
  private:
-  __device__ __forceinline__ closed_steps<Reducer> steps() const { return {*this, closing}; }
+  TILEFOLD_D closed_steps<Reducer> steps() const { return {*this, closing}; }
 };
 
 /// How this translation unit is compiled, as a type: for which architectures, and what the default
@@ -109,7 +106,7 @@ struct tile_shares {
 /// numbers to zero, in the library's operations as well, and define no macro: only the compiler's
 /// last stage knows of them. So this is nothing, or an instruction that does not exist, and the
 /// assembler stops with its name.
-__device__ __forceinline__ void refuse_flush_to_zero() {
+TILEFOLD_D void refuse_flush_to_zero() {
   if (TILEFOLD_NVVM_REFLECT("__CUDA_FTZ") != 0) {
     asm volatile("tilefold_does_not_go_with_use_fast_math_or_ftz_true;");
   }
@@ -118,7 +115,7 @@ __device__ __forceinline__ void refuse_flush_to_zero() {
 /// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
 /// of the one before. So the start of one launch overlaps with the end of another. This launch may
 /// not touch memory before this call. Has no effect unless the launch allows it (launcher.cuh).
-__device__ __forceinline__ void wait_for_previous_launch() {
+TILEFOLD_D void wait_for_previous_launch() {
   cuda::refuse_flush_to_zero();
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -128,7 +125,7 @@ __device__ __forceinline__ void wait_for_previous_launch() {
 
 /// Writes a result through `out`, converted to the type that it holds, if it has one.
 template <class Out, class T>
-__device__ __forceinline__ void write(Out out, const T& result) {
+TILEFOLD_D void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));
 }
 
@@ -148,7 +145,7 @@ struct result_place {
 };
 
 template <class T, class Result>
-__device__ __forceinline__ void write(result_place<T> out, const Result& result) {
+TILEFOLD_D void write(result_place<T> out, const Result& result) {
   if (out.ticket_at == nullptr) {
     cuda::write(out.value, result);
   } else if constexpr (shares_word_with_ticket<T>) {
@@ -167,8 +164,7 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
   }
 }
 
-/// The places of several results of a launch, each with a ticket of its own: what is written is
-/// there once it is announced.
+/// The places of several results of a launch, each with a ticket that announce() writes.
 template <class T, bool = shares_word_with_ticket<T>>
 struct result_places {
   using difference_type = std::int64_t;
@@ -199,8 +195,7 @@ struct result_places {
   }
 };
 
-/// The places of several results, each of which shares a word with its ticket: a result is there
-/// once it is written.
+/// The same of results that share a word with their tickets: there once they are written.
 template <class T>
 struct result_places<T, true> {
   using difference_type = std::int64_t;
@@ -224,9 +219,9 @@ struct result_places<T, true> {
 
 /// Says that results [begin, end) are there; by a block, behind a barrier.
 template <class Out>
-__device__ __forceinline__ void announce(const Out&, int, int) {}
+TILEFOLD_D void announce(const Out&, int, int) {}
 template <class T>
-__device__ __forceinline__ void announce(const result_places<T, false>& out, int begin, int end) {
+TILEFOLD_D void announce(const result_places<T, false>& out, int begin, int end) {
   if (threadIdx.x >= warp_size) return;
   for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += warp_size) {
     asm volatile(
@@ -236,8 +231,7 @@ __device__ __forceinline__ void announce(const result_places<T, false>& out, int
   }
 }
 
-/// The place of a result that is the last thing its launch writes: `flag`, if there is one, is set
-/// to zero before it.
+/// The place of the last result that a launch writes: `flag`, if any, is set to zero before.
 template <class Out>
 struct cleared_before {
   Out out;
@@ -245,7 +239,7 @@ struct cleared_before {
 };
 
 template <class Out, class Result>
-__device__ __forceinline__ void write(cleared_before<Out> to, const Result& result) {
+TILEFOLD_D void write(cleared_before<Out> to, const Result& result) {
   if (to.flag != nullptr) *to.flag = 0;
   cuda::write(to.out, result);
 }

@@ -18,9 +18,8 @@
 
 namespace tilefold::detail::cuda {
 
-// Whether this process has loaded CUDA's driver. The runtime loads it with the first call that
-// needs it, which takes some tenths of a second; without it no pointer leads to a GPU's memory. So
-// a host that folds in a program with CUDA need not start CUDA to know its own memory.
+// Whether this process has loaded CUDA's driver: a host that folds in a program with CUDA need not
+// start it, which takes some tenths of a second, to know its own memory.
 
 // A count of all objects that were loaded so far.
 inline unsigned long long num_loads() {
@@ -85,7 +84,6 @@ class device_scope {
   ~device_scope() {
     if (changed_) (void)cudaSetDevice(previous_);
   }
-  // Restores in one place only.
   device_scope(const device_scope&) = delete;
   device_scope& operator=(const device_scope&) = delete;
 
@@ -137,8 +135,7 @@ Function* driver_function(const char* name, [[maybe_unused]] unsigned version) n
   return code == cudaSuccess ? reinterpret_cast<Function*>(found) : nullptr;
 }
 
-/// The number of the current context, which no other one has had; 0 if there is none or it is
-/// unknown.
+/// The number of the current context, which no other one has had; 0 if there is none or unknown.
 inline unsigned long long current_context() noexcept {
   using current_function = int(void** context);                            // cuCtxGetCurrent
   using number_function = int(void* context, unsigned long long* number);  // cuCtxGetId
@@ -155,9 +152,8 @@ inline unsigned long long current_context() noexcept {
   return number_of(context, &number) == 0 ? number : 0;
 }
 
-/// The number of the context of `device`, the current device; 0 if the driver does not tell. The
-/// context is made if there is none: a thread has none before its first call, nor has any thread
-/// after cudaDeviceReset().
+/// The same of `device`, the current device. A context is made if there is none: a thread has none
+/// before its first call, nor any thread after cudaDeviceReset().
 inline unsigned long long context_of_current(int device) noexcept {
   const unsigned long long number = cuda::current_context();
   if (number != 0) return number;

@@ -123,9 +123,8 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
 
 // Staged tiles.
 
-/// How a tile is staged: threads of a block, items of a lane's cell, cells that a lane has of a
-/// tile, and blocks that an SM shall hold. A block has 32 KiB of shared memory for items on their
-/// way.
+/// How a tile is staged: threads of a block, items of a lane's cell, cells of a lane, and blocks
+/// that an SM shall hold. A block has 32 KiB of shared memory for items on their way.
 struct staged_shape {
   int nt;
   int cell;
@@ -140,8 +139,7 @@ constexpr bool pays_to_stage_reducer(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes >= 16 && acc_bytes <= 512 && acc_bytes >= 2 * item_bytes && item_bytes <= 16;
 }
 
-/// A cell is what fits 32 banks: each thread has 128 registers, and with fewer the fold of whole
-/// tiles would spill.
+/// A cell is what fits 32 banks; with less than 128 registers the fold of whole tiles would spill.
 constexpr staged_shape staged_reducer_shape(int item_bytes) {
   return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
 }
@@ -160,7 +158,6 @@ constexpr staged_shape staged_structs_shape(int item_bytes) {
                          : staged_shape{128, cuda::cell_of_structs(item_bytes, 128, 176), 4, 3};
 }
 
-/// Whether items are structs that a lane better folds a few of before any goes to another lane.
 constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes != 16 &&
          item_bytes <= 128 && staged_structs_shape(item_bytes).cell > 0;
@@ -200,8 +197,7 @@ constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
 
 // Any order, and lists.
 
-/// Bytes of an accumulator that a thread keeps. Those that hold places of numbers count as less:
-/// they are hardly ever touched.
+/// Bytes of an accumulator that a thread keeps; those that hold places are hardly ever touched.
 constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
   return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
 }
@@ -215,8 +211,7 @@ constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   return policy;
 }
 
-/// Blocks that one SM shall hold at least: fewer than of tiles, since a thread keeps an
-/// accumulator.
+/// Blocks that one SM shall hold at least: fewer than of tiles, for a thread keeps an accumulator.
 constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
   return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
 }
@@ -225,8 +220,7 @@ constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
 /// H200), so that workspace for them can be told without a GPU.
 inline constexpr std::int64_t most_any_order_blocks = 16384;
 
-/// Tiles between two looks at the flag that says a value is settled. All warps read the same word,
-/// so each look costs.
+/// Tiles between two looks at the flag that says a value is settled, of which each costs.
 inline constexpr int tiles_between_looks = 4;
 
 /// The policy of launch_select.cuh: few large blocks, since the last one merges the lists of all.
@@ -251,8 +245,6 @@ inline constexpr int least_exact_tile = 2048;
 
 /// What host code decides at a launch.
 struct launch_tuning {
-  // Short ranges. One block folds up to a tile by itself; where blocks form clusters, a tile
-  // divided by short_tile_parts. Threads of a block, where many blocks share the range.
   int short_tile_parts;
   int short_nt;
   // Below these numbers of trees there are too few warps to fill the GPU with one tree each; the

@@ -87,8 +87,7 @@ constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) {
   return acc_bytes <= 8 ? 8 : acc_bytes <= 32 ? 5 : 4;
 }
 
-/// Neighbouring trees that a warp takes at a time: several batches for each warp, so that none is
-/// the last for long.
+/// Neighbouring trees that a warp takes at a time: so few that no batch is the last for long.
 inline constexpr int batches_of_warp = 8;
 inline constexpr std::int64_t most_batch_trees = 4096;
 

@@ -9,6 +9,9 @@
 
 #include <tilefold/config.hpp>
 
+/// A device function that is always inlined.
+#define TILEFOLD_D __device__ __forceinline__
+
 namespace tilefold::detail::cuda {
 
 inline constexpr int warp_size = 32;
@@ -30,9 +33,12 @@ struct registers {
   TILEFOLD_HD void put(int i, const T& v) { slots[i].put(v); }
 };
 
+TILEFOLD_D int lane_of_thread() { return static_cast<int>(threadIdx.x) % warp_size; }
+TILEFOLD_D int warp_of_thread() { return static_cast<int>(threadIdx.x) / warp_size; }
+
 /// The lane's number, read anew each time. Otherwise the compiler keeps values made of it from turn
 /// to turn of a loop, and those need more registers than there are.
-__device__ __forceinline__ int opaque_lane() {
+TILEFOLD_D int opaque_lane() {
   int lane;
   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
@@ -41,7 +47,7 @@ __device__ __forceinline__ int opaque_lane() {
 /// condition ? word : word | bit, now. Of conditions that are shifted into a word ptxas keeps many
 /// as predicates, of which there are seven: with sixteen comparisons of keys of 2 or 8 bytes it
 /// gave up for sm_90 (C7600, CUDA 13.0).
-__device__ __forceinline__ unsigned with_bit_unless(bool condition, unsigned bit, unsigned word) {
+TILEFOLD_D unsigned with_bit_unless(bool condition, unsigned bit, unsigned word) {
   asm("{\n\t.reg .pred skip;\n\tsetp.ne.u32 skip, %1, 0;\n\t@!skip or.b32 %0, %0, %2;\n\t}"
       : "+r"(word)
       : "r"(static_cast<unsigned>(condition)), "r"(bit));
@@ -55,7 +61,7 @@ struct words {
 };
 
 template <class T>
-__device__ __forceinline__ words<T> to_words(const T& value) {
+TILEFOLD_D words<T> to_words(const T& value) {
   words<T> result;
   if constexpr (sizeof(T) % 4 == 0) {
     result = __builtin_bit_cast(words<T>, value);
@@ -67,7 +73,7 @@ __device__ __forceinline__ words<T> to_words(const T& value) {
 }
 
 template <class T>
-__device__ __forceinline__ T from_words(const words<T>& source) {
+TILEFOLD_D T from_words(const words<T>& source) {
   if constexpr (sizeof(T) % 4 == 0) {
     return __builtin_bit_cast(T, source);
   } else {
@@ -79,7 +85,7 @@ __device__ __forceinline__ T from_words(const words<T>& source) {
 
 /// The value that lane (mine ^ mask) holds. All `members` take part, both lanes among them.
 template <class T>
-__device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned members = full_warp) {
+TILEFOLD_D T shuffle_xor(const T& value, int mask, unsigned members = full_warp) {
   words<T> w = cuda::to_words(value);
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) w.word[i] = __shfl_xor_sync(members, w.word[i], mask);
@@ -87,7 +93,7 @@ __device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned memb
 }
 
 /// The bits of x of all lanes of the warp.
-__device__ __forceinline__ unsigned warp_or(unsigned x) {
+TILEFOLD_D unsigned warp_or(unsigned x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_or_sync(full_warp, x);
 #else
@@ -96,20 +102,20 @@ __device__ __forceinline__ unsigned warp_or(unsigned x) {
   return x;
 #endif
 }
-__device__ __forceinline__ int warp_sum(int x) {
+TILEFOLD_D int warp_sum(int x) {
 #pragma unroll
   for (int mask = 1; mask < warp_size; mask *= 2) x += __shfl_xor_sync(full_warp, x, mask);
   return x;
 }
 /// The sum over the lanes of a warp, in one instruction where there is one.
-__device__ __forceinline__ int warp_sum_at_once(int x) {
+TILEFOLD_D int warp_sum_at_once(int x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_add_sync(full_warp, x);
 #else
   return warp_sum(x);
 #endif
 }
-__device__ __forceinline__ int warp_max(int x) {
+TILEFOLD_D int warp_max(int x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_max_sync(full_warp, x);
 #else
@@ -123,8 +129,8 @@ __device__ __forceinline__ int warp_max(int x) {
 }
 
 /// The value that lane `source` of my logical warp of `Lanes` lanes holds. All `members` take part.
-template <int Lanes, class T>
-__device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned members) {
+template <int Lanes = warp_size, class T>
+TILEFOLD_D T shuffle_from(const T& value, int source, unsigned members = full_warp) {
   words<T> w = cuda::to_words(value);
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) {
@@ -133,10 +139,9 @@ __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned m
   return from_words<T>(w);
 }
 
-/// The value that lane mine + `step` of my logical warp of `Lanes` lanes holds; mine, where that is
-/// beyond. All `members` take part.
-template <int Lanes, class T>
-__device__ __forceinline__ T shuffle_down(const T& value, int step, unsigned members) {
+/// The same of lane mine + `step`; mine, where that is beyond.
+template <int Lanes = warp_size, class T>
+TILEFOLD_D T shuffle_down(const T& value, int step, unsigned members = full_warp) {
   words<T> w = cuda::to_words(value);
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) {
@@ -145,9 +150,23 @@ __device__ __forceinline__ T shuffle_down(const T& value, int step, unsigned mem
   return from_words<T>(w);
 }
 
+/// Bit `bit` of a lane's number, as a condition that the compiler does not recognise as one. It
+/// turns several selects on one condition into branches, and so doubles the shuffles between them.
+class lane_bit {
+ public:
+  TILEFOLD_D lane_bit(int lane, int bit)
+      : selector_(0x3210u + 0x4444u * (static_cast<unsigned>(lane) >> bit & 1)) {}
+
+  /// set ? a : b
+  TILEFOLD_D unsigned select(unsigned a, unsigned b) const { return __byte_perm(b, a, selector_); }
+
+ private:
+  unsigned selector_;
+};
+
 /// condition ? a : b, word by word: a select between addresses would force both into memory.
 template <class T>
-__device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
+TILEFOLD_D T select(bool condition, const T& a, const T& b) {
   const words<T> x = cuda::to_words(a);
   const words<T> y = cuda::to_words(b);
   words<T> w;
@@ -155,25 +174,8 @@ __device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
   for (int i = 0; i < words<T>::count; ++i) w.word[i] = condition ? x.word[i] : y.word[i];
   return from_words<T>(w);
 }
-
-/// Bit `bit` of a lane's number, as a condition that the compiler does not recognise as one. It
-/// turns several selects on one condition into branches, and so doubles the shuffles between them.
-class lane_bit {
- public:
-  __device__ __forceinline__ lane_bit(int lane, int bit)
-      : selector_(0x3210u + 0x4444u * (static_cast<unsigned>(lane) >> bit & 1)) {}
-
-  /// set ? a : b
-  __device__ __forceinline__ unsigned select(unsigned a, unsigned b) const {
-    return __byte_perm(b, a, selector_);
-  }
-
- private:
-  unsigned selector_;
-};
-
 template <class T>
-__device__ __forceinline__ T select(lane_bit condition, const T& a, const T& b) {
+TILEFOLD_D T select(lane_bit condition, const T& a, const T& b) {
   const words<T> x = cuda::to_words(a);
   const words<T> y = cuda::to_words(b);
   words<T> w;

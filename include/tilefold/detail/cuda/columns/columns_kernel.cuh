@@ -18,7 +18,6 @@
 #pragma once
 
 #include <tilefold/detail/core/strided.hpp>
-#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
@@ -42,9 +41,9 @@ enum class item_steps {
 struct even_items {
   std::int64_t step;
 
-  __device__ __forceinline__ item_steps steps() const { return item_steps::even; }
-  __device__ __forceinline__ std::int64_t offset(std::int64_t item) const { return item * step; }
-  __device__ __forceinline__ std::int64_t inner_stride() const { return step; }
+  TILEFOLD_D item_steps steps() const { return item_steps::even; }
+  TILEFOLD_D std::int64_t offset(std::int64_t item) const { return item * step; }
+  TILEFOLD_D std::int64_t inner_stride() const { return step; }
 };
 
 /// Items of several axes.
@@ -52,11 +51,9 @@ struct any_items {
   const strided_axes& axes;
   item_steps known;
 
-  __device__ __forceinline__ item_steps steps() const { return known; }
-  __device__ __forceinline__ std::int64_t offset(std::int64_t item) const {
-    return axes.offset(item);
-  }
-  __device__ __forceinline__ std::int64_t inner_stride() const { return axes.inner_stride(); }
+  TILEFOLD_D item_steps steps() const { return known; }
+  TILEFOLD_D std::int64_t offset(std::int64_t item) const { return axes.offset(item); }
+  TILEFOLD_D std::int64_t inner_stride() const { return axes.inner_stride(); }
 };
 
 /// A thread's fold of stretches of up to 2^Levels sets of `Items` items. The items of a set are
@@ -89,7 +86,7 @@ class column_stretch {
   };
 
   /// Loads the first set of a place, if it has a whole one.
-  __device__ __forceinline__ void load_ahead(next_set& ahead, const place& at) const {
+  TILEFOLD_D void load_ahead(next_set& ahead, const place& at) const {
     if constexpr (!sums_exactly<Reducer>) {
       if (at.n >= Items) load<Items>(ahead.items, at.origin, at.first);
     }
@@ -97,8 +94,8 @@ class column_stretch {
 
   /// The nodes of a place that has items. `ahead` holds its first set, if it has a whole one;
   /// afterwards that of the place `after` it.
-  __device__ __forceinline__ void operator()(node& result, const place& at, next_set& ahead,
-                                             const place& after) const {
+  TILEFOLD_D void operator()(node& result, const place& at, next_set& ahead,
+                             const place& after) const {
     if constexpr (sums_exactly<Reducer>) {
       sum_exactly(result, at.origin, at.first, at.n);
       return;
@@ -125,7 +122,7 @@ class column_stretch {
   }
 
   /// The same of one set or a part of it, with nothing loaded ahead.
-  __device__ __forceinline__ void operator()(node& result, const place& at) const
+  TILEFOLD_D void operator()(node& result, const place& at) const
     requires(Levels == 0)
   {
     if constexpr (sums_exactly<Reducer>) {
@@ -142,8 +139,7 @@ class column_stretch {
 
  private:
   // operator() of exact sums, which add items in any order.
-  __device__ __forceinline__ void sum_exactly(node& result, std::int64_t origin, std::int64_t first,
-                                              int n) const {
+  TILEFOLD_D void sum_exactly(node& result, std::int64_t origin, std::int64_t first, int n) const {
     using lifts_type = closed_reducer<decltype(reducer.of_summands())>;
     using number = typename lifts_type::accumulator;
     const lifts_type lifts{reducer.of_summands(), reducer.closing};
@@ -161,8 +157,8 @@ class column_stretch {
     }
   }
   template <int N, class Sums, class Lifts>
-  __device__ __forceinline__ void add_items(Sums& sums, const Lifts& lifts, std::int64_t origin,
-                                            std::int64_t first) const {
+  TILEFOLD_D void add_items(Sums& sums, const Lifts& lifts, std::int64_t origin,
+                            std::int64_t first) const {
     bundles<N> loaded;
     load<N>(loaded, origin, first);
 #pragma unroll
@@ -177,8 +173,8 @@ class column_stretch {
   // The items after the last whole set, cut into aligned blocks of smaller and smaller powers of
   // two; the last one first, since each meets what is on its right.
   template <int Size>
-  __device__ __forceinline__ void fold_rest(node& result, bool& any, std::int64_t origin,
-                                            std::int64_t first, int n) const {
+  TILEFOLD_D void fold_rest(node& result, bool& any, std::int64_t origin, std::int64_t first,
+                            int n) const {
     if constexpr (Size < Items) {
       if (n & Size) {
         bundles<Size> loaded;
@@ -192,8 +188,7 @@ class column_stretch {
   }
 
   // The nodes of `level` stand to the left of `result`, if there is any yet.
-  __device__ __forceinline__ void join(const stack& nodes, int level, node& result,
-                                       bool& any) const {
+  TILEFOLD_D void join(const stack& nodes, int level, node& result, bool& any) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       const acc& left = nodes[level * Width + j];
@@ -206,8 +201,7 @@ class column_stretch {
   using bundles = column_bundles<Source, N, Width>;
 
   template <int N>
-  __device__ __forceinline__ void load(bundles<N>& to, std::int64_t origin,
-                                       std::int64_t first) const {
+  TILEFOLD_D void load(bundles<N>& to, std::int64_t origin, std::int64_t first) const {
     if constexpr (Width == 1 && N == Items) {
       if (items.steps() == item_steps::in_a_row) {
         to.load_all(source, origin + items.offset(first), first);
@@ -228,7 +222,7 @@ class column_stretch {
   }
 
   template <int N, class Nodes>
-  __device__ __forceinline__ void fold_set(Nodes& result, const bundles<N>& loaded) const {
+  TILEFOLD_D void fold_set(Nodes& result, const bundles<N>& loaded) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       result.put(j, lane_tree<acc>::template whole<N>(
@@ -239,7 +233,7 @@ class column_stretch {
 
   // Set c's nodes meet those that wait.
   template <int Level>
-  __device__ __forceinline__ void push(stack& waiting, int c, node& value) const {
+  TILEFOLD_D void push(stack& waiting, int c, node& value) const {
     if constexpr (Level < Levels) {
       if ((c >> Level) & 1) {
 #pragma unroll
@@ -275,7 +269,7 @@ TILEFOLD_HD inline unsigned partial_group(int nt, int bundle_bits) {
 
 /// Stores neighbouring numbers, in memory that is aligned to all of their bytes.
 template <class T, int Width>
-__device__ __forceinline__ void store_row(T* to, const T (&row)[Width]) {
+TILEFOLD_D void store_row(T* to, const T (&row)[Width]) {
   constexpr int bytes = Width * static_cast<int>(sizeof(T));
   constexpr int stored = detail::smaller(bytes, load_bytes);
   static_assert(bytes % stored == 0 && (stored & (stored - 1)) == 0);
@@ -340,8 +334,7 @@ class column_work {
   shared_memory& shared;
 
   /// Slices [begin, end) of all panels, counted panel by panel.
-  __device__ __forceinline__ void fold_slices(unsigned begin, unsigned end,
-                                              scratch<acc> memory) const {
+  TILEFOLD_D void fold_slices(unsigned begin, unsigned end, scratch<acc> memory) const {
     const auto slices = static_cast<unsigned>(plan.slices);
     const stretch_type fold{forest.source, items_of_forest(), reducer};
     slice_place here{begin / slices, begin % slices};
@@ -388,32 +381,32 @@ class column_work {
   };
 
   // Bundles are taken where items have one stride.
-  __device__ __forceinline__ item_axes items_of_forest() const {
+  TILEFOLD_D item_axes items_of_forest() const {
     if constexpr (Width > 1) {
       return {forest.rows.stride[0]};
     } else {
       return {forest.rows, plan.steps};
     }
   }
-  __device__ __forceinline__ int bundle_in_panel() const {
+  TILEFOLD_D int bundle_in_panel() const {
     return static_cast<int>(threadIdx.x) & ((1 << plan.bundle_bits) - 1);
   }
-  __device__ __forceinline__ int stretch_in_block() const {
+  TILEFOLD_D int stretch_in_block() const {
     return static_cast<int>(threadIdx.x) >> plan.bundle_bits;
   }
 
-  __device__ __forceinline__ std::int64_t bundle_of(unsigned panel) const {
+  TILEFOLD_D std::int64_t bundle_of(unsigned panel) const {
     return (std::int64_t{panel} << plan.bundle_bits) + bundle_in_panel();
   }
-  __device__ __forceinline__ std::int64_t first_of(unsigned slice) const {
+  TILEFOLD_D std::int64_t first_of(unsigned slice) const {
     return std::int64_t{slice} * (Nt >> plan.bundle_bits) * plan.items_of_stretch;
   }
-  __device__ __forceinline__ std::int64_t items_of(unsigned slice) const {
+  TILEFOLD_D std::int64_t items_of(unsigned slice) const {
     return detail::smaller(first_of(slice + 1), plan.items) - first_of(slice);
   }
 
   // This thread's stretch of a slice.
-  __device__ __forceinline__ stretch_place stretch_in(const slice_place& at) const {
+  TILEFOLD_D stretch_place stretch_in(const slice_place& at) const {
     const std::int64_t bundle = bundle_of(at.panel);
     const std::int64_t first =
         first_of(at.slice) + std::int64_t{stretch_in_block()} * plan.items_of_stretch;
@@ -423,10 +416,9 @@ class column_work {
         static_cast<int>(detail::smaller(plan.items - first, std::int64_t{plan.items_of_stretch}))};
   }
 
-  // The nodes of a block's stretches of `items` items meet: in the threads of the first stretch
-  // `value` becomes the node of all.
-  __device__ __forceinline__ void meet(node& value, bool has_items, std::int64_t items,
-                                       int items_of_stretch) const {
+  // The nodes of a block's stretches of `items` items meet in `value` of the first one's threads.
+  TILEFOLD_D void meet(node& value, bool has_items, std::int64_t items,
+                       int items_of_stretch) const {
     if (items <= items_of_stretch) return;
     const int my_stretch = stretch_in_block();
     const std::int64_t left = items - std::int64_t{my_stretch} * items_of_stretch;
@@ -448,8 +440,8 @@ class column_work {
     __syncthreads();  // the values are free again
   }
 
-  __device__ __forceinline__ void keep_partial(acc* partials, std::int64_t slice,
-                                               std::int64_t bundle, const node& value) const {
+  TILEFOLD_D void keep_partial(acc* partials, std::int64_t slice, std::int64_t bundle,
+                               const node& value) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       ::new (static_cast<void*>(partials + (slice * plan.bundles + bundle) * Width + j))
@@ -495,7 +487,7 @@ class column_work {
     });
   }
 
-  __device__ __forceinline__ void write_bundle(const node& value, std::int64_t bundle) const {
+  TILEFOLD_D void write_bundle(const node& value, std::int64_t bundle) const {
     if constexpr (may_store_bundles<Out, Width>) {
       if (plan.stores_bundles) {
         using place = decltype(out.first);

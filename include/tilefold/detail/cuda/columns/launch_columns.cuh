@@ -4,9 +4,7 @@
 // out, how much scratch.
 #pragma once
 
-#include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/cuda/base/forest_job.cuh>
-#include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/columns/columns_kernel.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -39,8 +37,7 @@ inline bool has_outer_strides_of(const strided_axes& axes, int width) {
   return true;
 }
 
-/// Whether bundles of `width` neighbouring columns are there, whole and aligned, in every item, and
-/// items have one stride.
+/// Whether whole, aligned bundles of `width` columns are in every item, and items have one stride.
 template <class Source>
 bool takes_bundles(const column_forest<Source>& forest, int width) {
   const strided_axes& columns = forest.columns;

@@ -14,8 +14,6 @@
 // that one that still is -0 has met nothing else; infinities and NaNs make their bin so.
 #pragma once
 
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
@@ -41,7 +39,7 @@ class warp_bins {
   long long word[words];
   unsigned marks;
 
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
 #pragma unroll
     for (int b = 0; b < bins; ++b) bin[b][lane] = -0.0;
     if (lane < words) word[lane] = 0;
@@ -51,7 +49,7 @@ class warp_bins {
 
   /// Adds N items of every lane, N even.
   template <int N>
-  __device__ __forceinline__ bool add(const registers<float, N>& items, int lane) {
+  TILEFOLD_D bool add(const registers<float, N>& items, int lane) {
 #pragma unroll
     for (int i = 0; i < N; i += 2) {
       // Two at a time, so that one waits for memory while the other does; of one bin, their sum.
@@ -71,7 +69,7 @@ class warp_bins {
   }
   /// add() refuses nothing.
   template <int N>
-  __device__ __forceinline__ void take_rare(const registers<float, N>&, int) {}
+  TILEFOLD_D void take_rare(const registers<float, N>&, int) {}
 
   /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
@@ -92,12 +90,10 @@ class warp_bins {
 
  protected:
   /// Bin b holds a multiple of 2^unit.
-  __device__ __forceinline__ static int unit(int b) { return 16 * b - 150; }
+  TILEFOLD_D static int unit(int b) { return 16 * b - 150; }
 
  private:
-  __device__ __forceinline__ static unsigned bin_of(float x) {
-    return __float_as_uint(x) >> 27 & 15;
-  }
+  TILEFOLD_D static unsigned bin_of(float x) { return __float_as_uint(x) >> 27 & 15; }
   // x / 2^unit, an integer of 54 bits.
   __device__ static long long count_of(double x, int unit) {
     const float_parts parts = detail::parts_of(x);
@@ -114,7 +110,7 @@ class warp_bins {
 //
 //     top - 39 and more   a lane adds its items in a double, and this once a chunk to its bins:
 //                         multiples of its unit to that of `top`, what is left to one below it
-//     less                an item at a time to its bin, as floats go (exact_bins.cuh)
+//     less                an item at a time to its bin, as floats go
 //
 // Bins read and write 16 bytes of shared memory for an item of 2 bytes.
 
@@ -128,14 +124,14 @@ class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows
   int chunks_apart;  // still to be added item by item
 
  public:
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
     if (lane == 0) chunks_apart = 0;
     bins::clear(lane);
   }
 
   /// Adds N items of every lane, N even.
   template <int N>
-  __device__ __forceinline__ bool add(const registers<float, N>& items, int lane) {
+  TILEFOLD_D bool add(const registers<float, N>& items, int lane) {
     const int apart = chunks_apart;
     __syncwarp();
     if (apart == 0 && add_together(items, lane)) return true;
@@ -147,7 +143,7 @@ class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows
  private:
   // Returns whether items are finite and near enough.
   template <int N>
-  __device__ __forceinline__ bool add_together(const registers<float, N>& items, int lane) {
+  TILEFOLD_D bool add_together(const registers<float, N>& items, int lane) {
     unsigned most = 0;
     unsigned least = ~0u;  // of those that are not 0, less 1
 #pragma unroll
@@ -174,7 +170,7 @@ class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows
     return true;
   }
   // Adds a lane's sum, at most 2^(top - 120) and a multiple of 2^(top - 173).
-  __device__ __forceinline__ void add_sum(double sum, int top, int lane) {
+  TILEFOLD_D void add_sum(double sum, int top, int lane) {
     const int upper = top >> 4;
     const int lower = (max)(top - 23, 0) >> 4;
     const double above = __hiloint2double((unit(upper) + 52 + 1023) << 20 | 0x80000, 0);

@@ -15,8 +15,6 @@
 // noted.
 #pragma once
 
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
@@ -73,14 +71,13 @@ struct digit_slots {
 };
 
 /// The sum of two numbers, which a compiler does not fuse with a product.
-__device__ __forceinline__ float sum_of(float a, float b) { return __fadd_rn(a, b); }
-__device__ __forceinline__ double sum_of(double a, double b) { return __dadd_rn(a, b); }
+TILEFOLD_D float sum_of(float a, float b) { return __fadd_rn(a, b); }
+TILEFOLD_D double sum_of(double a, double b) { return __dadd_rn(a, b); }
 
 /// Cuts N items at an anchor of 1.5 * 2^top, and returns the sum of their digits. What is left of
 /// the items stays in them; `left` has its bits.
 template <class Float, int N, class Bits = typename anchors<Float>::bits_type>
-__device__ __forceinline__ std::make_signed_t<Bits> cut_at(int top, registers<Float, N>& items,
-                                                           Bits& left) {
+TILEFOLD_D std::make_signed_t<Bits> cut_at(int top, registers<Float, N>& items, Bits& left) {
   using anchor = anchors<Float>;
   const Bits a =
       static_cast<Bits>(top + anchor::bias) << anchor::fraction | Bits{1} << (anchor::fraction - 1);
@@ -100,7 +97,7 @@ __device__ __forceinline__ std::make_signed_t<Bits> cut_at(int top, registers<Fl
 /// The sum of what is left of items below the last anchor, in multiples of the least number: so
 /// little that their bits are the integers.
 template <class Float, int N>
-__device__ __forceinline__ long long rest_of(const registers<Float, N>& items) {
+TILEFOLD_D long long rest_of(const registers<Float, N>& items) {
   using bits_type = typename anchors<Float>::bits_type;
   constexpr bits_type sign = bits_type{1} << (8 * sizeof(Float) - 1);
   long long sum = 0;
@@ -135,7 +132,7 @@ class warp_digits {
   long long word[slots::words];
   unsigned marks;
 
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
     for (int i = lane; i < slots::words; i += warp_size) word[i] = 0;
     if (lane == 0) marks = 0;
     __syncwarp();
@@ -144,7 +141,7 @@ class warp_digits {
   /// Adds N items of every lane, unless some are too large for the first anchor or not finite.
   /// Returns whether it did. All lanes of the warp.
   template <int N>
-  __device__ __forceinline__ bool add(registers<Float, N>& items, int lane) {
+  TILEFOLD_D bool add(registers<Float, N>& items, int lane) {
     const int largest = largest_exponent(items);
     if (largest > most_exponent) return false;
     if (largest < 0) {
@@ -159,7 +156,7 @@ class warp_digits {
 
   /// Takes what add() refuses: -0 is in its place.
   template <int N>
-  __device__ __forceinline__ void take_rare(registers<Float, N>& items, int lane) {
+  TILEFOLD_D void take_rare(registers<Float, N>& items, int lane) {
     add_huge(items, lane);
 #pragma unroll
     for (int i = 0; i < N; ++i) {
@@ -169,7 +166,7 @@ class warp_digits {
 
   /// The exponent's field, of all items of the warp; -1 if all are zeros.
   template <int N>
-  __device__ __forceinline__ static int largest_exponent(const registers<Float, N>& items) {
+  TILEFOLD_D static int largest_exponent(const registers<Float, N>& items) {
     if constexpr (sizeof(Float) == 4) {
       // In one instruction an item, which passes over NaNs: cut() and note_zeros() meet them.
       float most = 0;
@@ -192,16 +189,14 @@ class warp_digits {
   }
 
  private:
-  __device__ __forceinline__ static bits_type bits_of(Float x) {
-    return __builtin_bit_cast(bits_type, x);
-  }
-  __device__ __forceinline__ static int exponent_of(Float x) {
+  TILEFOLD_D static bits_type bits_of(Float x) { return __builtin_bit_cast(bits_type, x); }
+  TILEFOLD_D static int exponent_of(Float x) {
     return static_cast<int>((bits_of(x) & ~sign) >> anchor::fraction);
   }
   // Cuts the items at anchor `level` and those below it, until nothing is left of any; their digits
   // go to slots `base` + level.
   template <int N>
-  __device__ __forceinline__ void cut(registers<Float, N>& items, int lane, int level, int base) {
+  TILEFOLD_D void cut(registers<Float, N>& items, int lane, int level, int base) {
     bool more;
 #pragma unroll 1
     do {
@@ -221,12 +216,12 @@ class warp_digits {
   }
 
   // Adds what all lanes bring to a slot.
-  __device__ __forceinline__ void add_sum(int slot, int mine, int lane) {
+  TILEFOLD_D void add_sum(int slot, int mine, int lane) {
     const int high = cuda::warp_sum_at_once(mine >> 12);
     const int low = cuda::warp_sum_at_once(mine & 4095);
     if (lane == 0) word[slot] += (static_cast<long long>(high) << 12) + low;
   }
-  __device__ __forceinline__ void add_sum(int slot, long long mine, int lane) {
+  TILEFOLD_D void add_sum(int slot, long long mine, int lane) {
     const long long all = cuda::warp_sum_of_digits(mine);
     // The sum of a level has more than 64 bits: the lower 32 and what is above them.
     if (lane == 0) word[2 * slot] += all & 0xffffffff;
@@ -235,7 +230,7 @@ class warp_digits {
 
   // Adds those of the items that are too large for the first anchor, or not finite.
   template <int N>
-  __device__ __forceinline__ void add_huge(const registers<Float, N>& items, int lane) {
+  TILEFOLD_D void add_huge(const registers<Float, N>& items, int lane) {
     registers<Float, N> scaled;
     unsigned found = 0;
 #pragma unroll
@@ -262,7 +257,7 @@ class warp_digits {
 
   // Notes whether any of the items, which are all zeros or NaNs, is a NaN, or +0.
   template <int N>
-  __device__ __forceinline__ void note_zeros(const registers<Float, N>& items, int lane) {
+  TILEFOLD_D void note_zeros(const registers<Float, N>& items, int lane) {
     bits_type all = sign;
     bits_type any = 0;
 #pragma unroll
@@ -299,16 +294,15 @@ class warp_integers {
   long long word[words];
   unsigned marks;
 
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
     if (lane < words) word[lane] = 0;
     if (lane == 0) marks = 0;
     __syncwarp();
   }
 
-  /// Adds N items of every lane, unless one is not finite. Returns whether it did. All lanes of the
-  /// warp.
+  /// Adds N items of every lane, unless one is not finite; whether it did. All lanes of the warp.
   template <int N>
-  __device__ __forceinline__ bool add(const registers<float, N>& items, int lane) {
+  TILEFOLD_D bool add(const registers<float, N>& items, int lane) {
     static_assert(N <= 128);
     constexpr float anchor = 0x1.8p17f;
     unsigned digits = 0;
@@ -334,14 +328,14 @@ class warp_integers {
 
   /// Takes what add() refuses: -0 is in its place.
   template <int N>
-  __device__ __forceinline__ void take_rare(registers<float, N>& items, int lane) {
+  TILEFOLD_D void take_rare(registers<float, N>& items, int lane) {
     const unsigned of_warp = cuda::take_not_finite(items);
     if (lane == 0) marks |= of_warp;
   }
 
  private:
   // The sum of all lanes' integers.
-  __device__ __forceinline__ static long long sum_of(int mine) {
+  TILEFOLD_D static long long sum_of(int mine) {
     const int high = cuda::warp_sum_at_once(mine >> 12);
     const int low = cuda::warp_sum_at_once(mine & 4095);
     return (static_cast<long long>(high) << 12) + low;

@@ -17,8 +17,6 @@
 // That is 27 instructions an item.
 #pragma once
 
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
@@ -46,7 +44,7 @@ class warp_integer_bins {
   long long word[words];
   unsigned marks;
 
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
 #pragma unroll
     for (int b = 0; b < bins; ++b) bin[b][lane] = 0;
     for (int i = lane; i < words; i += warp_size) word[i] = 0;
@@ -56,7 +54,7 @@ class warp_integer_bins {
 
   /// Adds N items of every lane, unless one is huge or not finite. Returns whether it did.
   template <int N>
-  __device__ __forceinline__ bool add(registers<double, N>& items, int lane) {
+  TILEFOLD_D bool add(registers<double, N>& items, int lane) {
     unsigned most = 0;
     unsigned any = 0;
     int all = -1;
@@ -81,7 +79,7 @@ class warp_integer_bins {
 
   /// Takes what add() refuses: -0 is in its place.
   template <int N>
-  __device__ __forceinline__ void take_rare(registers<double, N>& items, int lane) {
+  TILEFOLD_D void take_rare(registers<double, N>& items, int lane) {
     std::uint64_t found = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
@@ -106,23 +104,21 @@ class warp_integer_bins {
   }
 
  private:
-  __device__ __forceinline__ void note(bool other, int lane) {
+  TILEFOLD_D void note(bool other, int lane) {
     const bool of_warp = __any_sync(full_warp, other);
     if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
   }
 
   // The level of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
-  __device__ __forceinline__ static int level_of(unsigned e) {
+  TILEFOLD_D static int level_of(unsigned e) {
     constexpr unsigned inverse = 20561;
     return static_cast<int>((max)(e, 1u) * inverse - inverse) >> 20;
   }
   // The upper word of a level's A.
-  __device__ __forceinline__ static int anchor_of(int level) {
-    return level * (step << 20) + (53 << 20 | 0x80000);
-  }
+  TILEFOLD_D static int anchor_of(int level) { return level * (step << 20) + (53 << 20 | 0x80000); }
 
   // Adds an item to the two bins of its level; `bins` begins with bin 0 of the lane.
-  __device__ __forceinline__ static void add_to(long long* bins, double x) {
+  TILEFOLD_D static void add_to(long long* bins, double x) {
     const int level = level_of(static_cast<unsigned>(__double2hiint(x)) >> 20 & 0x7ffu);
     const int a = anchor_of(level);
     cuda::add_two_digits<2>(bins + level * warp_size, x, a, a - (52 << 20));
@@ -170,7 +166,7 @@ class warp_products {
   long long word[words];
   unsigned marks;
 
-  __device__ __forceinline__ void clear(int lane) {
+  TILEFOLD_D void clear(int lane) {
 #pragma unroll
     for (int b = 0; b <= bins; ++b) bin_below[b][lane] = 0;
     if (lane < words) word[lane] = 0;
@@ -180,7 +176,7 @@ class warp_products {
 
   /// Adds N items of every lane, unless one is not finite. Returns whether it did. All lanes.
   template <int N>
-  __device__ __forceinline__ bool add(const registers<double, N>& items, int lane) {
+  TILEFOLD_D bool add(const registers<double, N>& items, int lane) {
     unsigned most = 0;
     unsigned small = ~0u;  // the least that is not 0, less 1
     int all = -1;
@@ -221,7 +217,7 @@ class warp_products {
 
   /// Takes what add() refuses: -0 is in its place.
   template <int N>
-  __device__ __forceinline__ void take_rare(registers<double, N>& items, int lane) {
+  TILEFOLD_D void take_rare(registers<double, N>& items, int lane) {
     const unsigned of_warp = cuda::take_not_finite(items);
     if (lane == 0) marks |= of_warp;
   }
@@ -232,18 +228,17 @@ class warp_products {
   }
 
  private:
-  __device__ __forceinline__ static unsigned size_of(double x) {
+  TILEFOLD_D static unsigned size_of(double x) {
     return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
   }
   // The upper word of a bin's anchor; the lower one is 0.
-  __device__ __forceinline__ static int anchor_of(int bin) {
+  TILEFOLD_D static int anchor_of(int bin) {
     return bin * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
   }
 
   // By Sums running sums, from that of `bin` downwards; those below bin 0 get nothing.
   template <int Sums, int N>
-  __device__ __forceinline__ void add_together(const registers<double, N>& items, int bin,
-                                               int lane) {
+  TILEFOLD_D void add_together(const registers<double, N>& items, int bin, int lane) {
     double sum[Sums];
 #pragma unroll
     for (int s = 0; s < Sums; ++s) sum[s] = __hiloint2double(anchor_of(bin - s), 0);
@@ -265,7 +260,7 @@ class warp_products {
   }
 
   // An item alone. Its highest bit lies in its bin, its lowest in that or the next.
-  __device__ __forceinline__ void add_apart(double x, int lane) {
+  TILEFOLD_D void add_apart(double x, int lane) {
     const unsigned e = (max)(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
     const int bin = static_cast<int>((e - (bias + unit_of_all)) / step);
     const int a = anchor_of(bin);

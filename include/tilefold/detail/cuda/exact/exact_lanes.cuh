@@ -5,9 +5,7 @@
 // call it.
 #pragma once
 
-#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/exact/exact_narrow.cuh>
-#include <tilefold/detail/cuda/exact/exact_stretches.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
@@ -18,10 +16,9 @@ namespace tilefold::detail::cuda {
 
 template <class Reducer>
 struct exact_lanes {
-  /// As stretch_fold::fold(), of items that are there; false if there are rare items among the
-  /// warp's.
+  /// As stretch_fold::fold(); false if there are rare items among the warp's.
   template <class Stretch, class Acc>
-  __device__ __forceinline__ static bool sum(const Stretch& stretch, slot<Acc>& result) {
+  TILEFOLD_D static bool sum(const Stretch& stretch, slot<Acc>& result) {
     auto mine = stretch.settled_summands();
     auto state = Reducer::no_exact_sum();
     if (!cuda::add_stretches(mine, stretch.stretch_, stretch.stretches_,
@@ -34,7 +31,7 @@ struct exact_lanes {
 
   /// stretch_fold::visit_narrow_sum().
   template <class Stretch, class Use>
-  __device__ __forceinline__ static bool visit_narrow(Stretch& stretch, const Use& use) {
+  TILEFOLD_D static bool visit_narrow(Stretch& stretch, const Use& use) {
     auto mine = stretch.summands();
     using number = std::remove_cvref_t<decltype(mine[0])>;
     narrow_sum<number> sum;
@@ -61,10 +58,9 @@ struct exact_lanes {
 
   /// Writes the results of the trees of a plan. Parameters as write_wide_sums() (lane_plan.cuh).
   template <class Source, class Init, class Empty, class Out>
-  __device__ __forceinline__ static void write(const Source& tree, const Reducer& reducer,
-                                               const Init& init, const Empty& empty, const Out& out,
-                                               const lane_plan<stretch_items<Source>>& plan,
-                                               bool inner) {
+  TILEFOLD_D static void write(const Source& tree, const Reducer& reducer, const Init& init,
+                               const Empty& empty, const Out& out,
+                               const lane_plan<stretch_items<Source>>& plan, bool inner) {
     stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, true> fold(reducer, plan);
     fold.load(tree, 0, inner);
     const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
@@ -74,20 +70,13 @@ struct exact_lanes {
   }
 
   /// Writes the results of trees `t`, `t` + step... before `end` to `out` and so on. They have
-  /// `count` >= 1 items each; tree_of(t) is tree t. Stripes of all trees are one stream:
-  ///
-  ///     load      t stripe 0   t stripe 1   t' stripe 0   t' stripe 1
-  ///     add                    t stripe 0   t stripe 1    t' stripe 0
-  ///     write                                  t
-  ///
-  /// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a
-  /// whole, and a stream begins behind it. `One`: there is one tree.
+  /// `count` >= 1 items each; tree_of(t) is tree t. Stripes of all trees are one stream. A tree
+  /// that needs more words than a few, or whose sum is zero, is folded once more, as a whole, and a
+  /// stream begins behind it. `One`: there is one tree.
   template <bool One, class TreeOf, class Init, class Out>
-  __device__ __forceinline__ static void write_by_warp(std::int64_t t, std::int64_t step,
-                                                       std::int64_t end, std::int64_t count,
-                                                       const TreeOf& tree_of,
-                                                       const Reducer& reducer, const Init& init,
-                                                       const Out& out) {
+  TILEFOLD_D static void write_by_warp(std::int64_t t, std::int64_t step, std::int64_t end,
+                                       std::int64_t count, const TreeOf& tree_of,
+                                       const Reducer& reducer, const Init& init, const Out& out) {
     using source_type = std::remove_cvref_t<decltype(tree_of(t))>;
     using stripe = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, true>;
     using number = typename decltype(reducer.of_summands())::accumulator;

@@ -11,20 +11,167 @@
 //                nothing is left
 //
 // Integers have 64 bits, in registers, and are sums of all stripes of the tree; lanes meet once, in
-// the end. Where items span more than that, are huge or not finite, the sum is made in another way
-// (exact_stretches.cuh).
+// the end. Where items span more than that, are huge or not finite, add_stretches() makes the sum.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_digits.cuh>
-#include <tilefold/detail/cuda/exact/exact_stretches.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>
 
 namespace tilefold::detail::cuda {
+
+// Exact sums of several trees in the lanes of a warp, whose stretches of few items lie in registers
+// (lane_plan.cuh). All of them are cut against the anchors of the warp's largest item
+// (exact_digits.cuh), and digits of a level meet between the lanes of a tree as integers:
+//
+//     lane           0        1       2        3       4      ...
+//     stretches        tree 0   tree 0   tree 1   tree 1  tree 1
+//     level 5       d  <---- d        d <---- d       d        a lane's digits; to the first of
+//     level 6       d  <---- d        d <---- d <---- d        each tree
+//     number      (level 5) 2^step + level 6, of three words
+
+/// The sum of the lanes of a tree that has `stretches` stretches, of which this lane has stretch
+/// `stretch`, in the lane of the first. `most_stretches`: of any tree of the warp.
+template <class Value, class Plus>
+TILEFOLD_D Value sum_of_stretches(Value value, int stretch, int stretches, int most_stretches,
+                                  const Plus& plus) {
+#pragma unroll 1
+  for (int distance = 1; distance < most_stretches; distance *= 2) {
+    const Value received = cuda::shuffle_down(value, distance);
+    if (stretches - stretch > distance) value = plus(value, received);
+  }
+  return value;
+}
+
+/// A signed number of three words, the lowest first.
+struct three_words {
+  std::uint64_t low = 0;
+  std::uint64_t middle = 0;
+  std::uint64_t high = 0;
+
+  /// This 2^Bits + x.
+  template <int Bits>
+  TILEFOLD_D void push(long long x) {
+    static_assert(0 < Bits && Bits < 64);
+    high = high << Bits | middle >> (64 - Bits);
+    middle = middle << Bits | low >> (64 - Bits);
+    low <<= Bits;
+    const auto sign = static_cast<std::uint64_t>(x >> 63);
+    low += static_cast<std::uint64_t>(x);
+    const std::uint64_t carry = low < static_cast<std::uint64_t>(x) ? 1 : 0;
+    const std::uint64_t with_carry = middle + carry;
+    const std::uint64_t carries = with_carry < carry ? 1 : 0;
+    middle = with_carry + sign;
+    high += sign + carries + (middle < with_carry ? 1 : 0);
+  }
+
+  /// Adds this 2^exponent to a state, of whose unit it is a multiple.
+  template <class State>
+  TILEFOLD_D void add_to(State& state, int exponent) const {
+    const std::uint64_t sign = static_cast<std::uint64_t>(static_cast<long long>(high) >> 63);
+    // Shifted into four words, and the first word of the state that they meet.
+    int bit = exponent - State::least;
+    std::uint64_t shifted[4];
+    if (bit < 0) {
+      shifted[0] = low >> -bit | middle << (64 + bit);
+      shifted[1] = middle >> -bit | high << (64 + bit);
+      shifted[2] = high >> -bit | sign << (64 + bit);
+      shifted[3] = sign;
+      bit = 0;
+    } else {
+      const int shift = bit % 64;
+      shifted[0] = low << shift;
+      shifted[1] = middle << shift | low >> 1 >> (63 - shift);
+      shifted[2] = high << shift | middle >> 1 >> (63 - shift);
+      shifted[3] = sign << shift | high >> 1 >> (63 - shift);
+    }
+    const int first = bit / 64;
+    std::uint64_t carry = 0;
+#pragma unroll State::words <= 12 ? State::words : 1
+    for (int i = 0; i < State::words; ++i) {
+      const int at = i - first;
+      const std::uint64_t mine = at < 0    ? 0
+                                 : at == 0 ? shifted[0]
+                                 : at == 1 ? shifted[1]
+                                 : at == 2 ? shifted[2]
+                                 : at == 3 ? shifted[3]
+                                           : sign;
+      const std::uint64_t with_carry = state.sum.word[i] + carry;
+      carry = with_carry < carry ? 1 : 0;
+      state.sum.word[i] = with_carry + mine;
+      carry += state.sum.word[i] < with_carry ? 1 : 0;
+    }
+  }
+};
+
+/// Adds the items of a tree to the state of the lane that has its first stretch. Items that there
+/// are not are -0. False, and nothing is done, if an item of the warp is huge or not finite.
+template <class Number, int N, class State>
+TILEFOLD_D bool add_stretches(registers<Number, N>& items, int stretch, int stretches,
+                              int most_stretches, State& state) {
+  using digits_type = warp_digits<Number>;
+  using anchor = anchors<Number>;
+  using bits_type = typename anchor::bits_type;
+  constexpr bits_type sign = bits_type{1} << (8 * sizeof(Number) - 1);
+  // Levels that three words hold, of digits of 512 items.
+  constexpr int most_pushed = 1 + (192 - 1 - anchor::fraction - 10) / anchor::step;
+  const auto bits_of = [](Number x) { return __builtin_bit_cast(bits_type, x); };
+  const auto plus = [](auto a, auto b) { return a + b; };
+
+  const int largest = digits_type::largest_exponent(items);
+  if (largest > digits_type::most_exponent) return false;
+  bool other = false;
+#pragma unroll
+  for (int i = 0; i < N; ++i) other = other || bits_of(items[i]) != sign;
+  const int others =
+      cuda::sum_of_stretches(other ? 1 : 0, stretch, stretches, most_stretches, plus);
+  const std::uint64_t marks = others != 0 ? seen::other : seen::minus_zero;
+  if (largest < 0) {
+    // Only zeros; but the largest float passes over NaNs.
+    bits_type any = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) any |= bits_of(items[i]) & ~sign;
+    if (__any_sync(full_warp, any != 0)) return false;
+    state.marks |= marks;
+    return true;
+  }
+
+  State sum = State::nothing();
+  three_words pushed;
+  int num_pushed = 0;
+  int level = detail::smaller((anchor::top - 2 + anchor::bias - largest) / anchor::step,
+                              anchor::levels - 1);
+  const auto exponent = [](int l) { return anchor::top - anchor::fraction - anchor::step * l; };
+  bool more;
+#pragma unroll 1
+  do {
+    bits_type left;
+    const long long mine = cuda::cut_at(anchor::top - anchor::step * level, items, left);
+    if (num_pushed == most_pushed) {
+      pushed.add_to(sum, exponent(level - 1));
+      pushed = three_words{};
+      num_pushed = 0;
+    }
+    pushed.template push<anchor::step>(
+        cuda::sum_of_stretches(mine, stretch, stretches, most_stretches, plus));
+    ++num_pushed;
+    ++level;
+    more = __any_sync(full_warp, (left & ~sign) != 0);
+  } while (more && level < anchor::levels);
+  pushed.add_to(sum, exponent(level - 1));
+  if (more) {
+    if constexpr (anchor::has_rest) {
+      sum.add_multiple(
+          cuda::sum_of_stretches(cuda::rest_of(items), stretch, stretches, most_stretches, plus),
+          1 - anchor::bias - anchor::fraction);
+    } else {
+      return false;  // of all numbers nothing is left
+    }
+  }
+  sum.marks = marks;
+  state.add(sum);
+  return true;
+}
 
 /// How numbers are cut into integers, the highest first.
 template <class Number>
@@ -56,57 +203,51 @@ struct narrow_integer<2> {
 template <int Words>
 using narrow_integer_t = typename narrow_integer<Words>::type;
 
-__device__ __forceinline__ long long sum_of_narrow(long long a, long long b) { return a + b; }
-__device__ __forceinline__ signed_128 sum_of_narrow(signed_128 a, signed_128 b) { return a + b; }
+TILEFOLD_D long long sum_of_narrow(long long a, long long b) { return a + b; }
+TILEFOLD_D signed_128 sum_of_narrow(signed_128 a, signed_128 b) { return a + b; }
 template <int Words>
-__device__ __forceinline__ wide_integer<Words> sum_of_narrow(wide_integer<Words> a,
-                                                             const wide_integer<Words>& b) {
+TILEFOLD_D wide_integer<Words> sum_of_narrow(wide_integer<Words> a, const wide_integer<Words>& b) {
   a.add(b);
   return a;
 }
 
-__device__ __forceinline__ three_words three_words_of(long long sum) {
+TILEFOLD_D three_words three_words_of(long long sum) {
   const auto sign = static_cast<std::uint64_t>(sum >> 63);
   return {static_cast<std::uint64_t>(sum), sign, sign};
 }
-__device__ __forceinline__ three_words three_words_of(signed_128 sum) {
+TILEFOLD_D three_words three_words_of(signed_128 sum) {
   return {static_cast<std::uint64_t>(sum), static_cast<std::uint64_t>(sum >> 64),
           static_cast<std::uint64_t>(static_cast<long long>(sum >> 64) >> 63)};
 }
-__device__ __forceinline__ three_words three_words_of(const wide_integer<3>& sum) {
+TILEFOLD_D three_words three_words_of(const wide_integer<3>& sum) {
   return {sum.word[0], sum.word[1], sum.word[2]};
 }
 
 /// A sum of few words: what an exact_window of it would be.
-__device__ __forceinline__ narrow_window window_of_narrow(long long sum, int least) {
+template <class Sum>
+TILEFOLD_D narrow_window window_of_narrow(const Sum& sum, int least) {
   narrow_window result{};
-  result.negative = sum < 0;
-  result.size.word[0] = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
-  result.least = least;
-  return result;
-}
-__device__ __forceinline__ narrow_window window_of_narrow(signed_128 sum, int least) {
-  narrow_window result{};
-  result.negative = sum < 0;
-  const auto size = static_cast<unsigned_128>(sum < 0 ? -sum : sum);
-  result.size.word[0] = static_cast<std::uint64_t>(size);
-  result.size.word[1] = static_cast<std::uint64_t>(size >> 64);
-  result.least = least;
-  return result;
-}
-__device__ __forceinline__ narrow_window window_of_narrow(const wide_integer<3>& sum, int least) {
-  narrow_window result{};
-  result.negative = sum.is_negative();
-  const wide_integer<3> size = sum.magnitude();
+  if constexpr (std::same_as<Sum, long long>) {
+    result.negative = sum < 0;
+    result.size.word[0] = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  } else if constexpr (std::same_as<Sum, signed_128>) {
+    result.negative = sum < 0;
+    const auto size = static_cast<unsigned_128>(sum < 0 ? -sum : sum);
+    result.size.word[0] = static_cast<std::uint64_t>(size);
+    result.size.word[1] = static_cast<std::uint64_t>(size >> 64);
+  } else {
+    result.negative = sum.is_negative();
+    const Sum size = sum.magnitude();
 #pragma unroll
-  for (int i = 0; i < 3; ++i) result.size.word[i] = size.word[i];
+    for (int i = 0; i < 3; ++i) result.size.word[i] = size.word[i];
+  }
   result.least = least;
   return result;
 }
 
 /// Whether numbers are -0, all of them.
 template <class Number, int N>
-__device__ __forceinline__ bool all_minus_zero(const registers<Number, N>& items) {
+TILEFOLD_D bool all_minus_zero(const registers<Number, N>& items) {
   using bits_type = typename anchors<Number>::bits_type;
   bool all = true;
 #pragma unroll
@@ -119,10 +260,10 @@ __device__ __forceinline__ bool all_minus_zero(const registers<Number, N>& items
 
 /// The scope of a vote on whether there is more to do: the warp, or each lane for itself.
 struct all_lanes {
-  __device__ __forceinline__ static bool any(bool mine) { return __any_sync(full_warp, mine) != 0; }
+  TILEFOLD_D static bool any(bool mine) { return __any_sync(full_warp, mine) != 0; }
 };
 struct each_lane {
-  __device__ __forceinline__ static bool any(bool mine) { return mine; }
+  TILEFOLD_D static bool any(bool mine) { return mine; }
 };
 
 /// What a lane has of a tree. All calls by all lanes of the warp, if Lanes are all_lanes.
@@ -144,7 +285,7 @@ class narrow_sum {
   /// The upper bits, without a sign, of a number that no item is larger than: the sum of their
   /// sizes, which takes fewer instructions than the largest. Not finite if one is not.
   template <int N>
-  __device__ __forceinline__ static int bound_of(const registers<Number, N>& items) {
+  TILEFOLD_D static int bound_of(const registers<Number, N>& items) {
     constexpr int chains = N < 4 ? 1 : 4;
     Number sum[chains] = {};
 #pragma unroll
@@ -161,7 +302,7 @@ class narrow_sum {
 
   /// Makes the sum that of no items, for items of this bound, or a larger one by 2^headroom at
   /// most. False if items of that size are huge, or not finite.
-  __device__ __forceinline__ bool start(int bound, int headroom) {
+  TILEFOLD_D bool start(int bound, int headroom) {
     top_ = detail::larger((bound >> upper_fraction) - anchor::bias + 2 + headroom, least_top);
 #pragma unroll
     for (int p = 0; p < always + 1; ++p) integer_[p] = 0;
@@ -169,11 +310,10 @@ class narrow_sum {
     return top_ <= anchor::top;
   }
 
-  /// Adds N items of every lane, which are left as zeros: -0 if they were -0. If
-  /// they do not fit it returns false and adds nothing, and the items are lost. `Fits`: start() was
-  /// told their bound, so they do.
+  /// Adds N items of every lane, which are left as zeros: -0 if they were -0. If they do not fit,
+  /// it adds nothing, and they are lost. `Fits`: start() was told their bound, so they do.
   template <bool Fits, int N>
-  __device__ __forceinline__ bool add(registers<Number, N>& items) {
+  TILEFOLD_D bool add(registers<Number, N>& items) {
     const bool is_larger = !Fits && bound_of(items) >= (top_ - 1 + anchor::bias) << upper_fraction;
     bits_type left = 0;
     long long mine[always];
@@ -193,7 +333,7 @@ class narrow_sum {
 
   /// Adds this lane's sum to a state.
   template <class State>
-  __device__ __forceinline__ void add_to(State& state) const {
+  TILEFOLD_D void add_to(State& state) const {
     visit([&](const auto& sum, int least) {
       three_words words = cuda::three_words_of(sum);
       // Words below the state's unit are zero.
@@ -210,7 +350,7 @@ class narrow_sum {
 
   /// Calls use(sum of words, the power of two that it counts) with this lane's sum.
   template <class Use>
-  __device__ __forceinline__ void visit(const Use& use) const {
+  TILEFOLD_D void visit(const Use& use) const {
     if (!deep_) {
       use(joined<always>(), least(always));
     } else {
@@ -219,24 +359,21 @@ class narrow_sum {
   }
 
  private:
-  __device__ __forceinline__ static bits_type bits_of(Number x) {
-    return __builtin_bit_cast(bits_type, x);
-  }
-  __device__ __forceinline__ static Number size_of(Number x) {
+  TILEFOLD_D static bits_type bits_of(Number x) { return __builtin_bit_cast(bits_type, x); }
+  TILEFOLD_D static Number size_of(Number x) {
     if constexpr (sizeof(Number) == 4) {
       return fabsf(x);
     } else {
       return fabs(x);
     }
   }
-  __device__ __forceinline__ int least(int num_integers) const {
+  TILEFOLD_D int least(int num_integers) const {
     return top_ - anchor::fraction - anchor::step * (num_integers * cuts::levels_of_integer - 1);
   }
 
   // What the items bring to integer p. What is left of them stays; `left` has its bits.
   template <int N>
-  __device__ __forceinline__ long long cut_integer(registers<Number, N>& items, int p,
-                                                   bits_type& left) const {
+  TILEFOLD_D long long cut_integer(registers<Number, N>& items, int p, bits_type& left) const {
     const int top = top_ - integer_bits * p;
     if constexpr (cuts::levels_of_integer == 1) {
       return cuda::cut_at(top, items, left);
@@ -248,7 +385,7 @@ class narrow_sum {
   }
 
   template <int Parts>
-  __device__ __forceinline__ narrow_integer_t<Parts> joined() const {
+  TILEFOLD_D narrow_integer_t<Parts> joined() const {
     if constexpr (Parts == 1) {
       return integer_[0];
     } else if constexpr (Parts == 2) {
@@ -272,7 +409,7 @@ template <class Number, class State>
 class lane_sum {
  public:
   template <int N>
-  __device__ __forceinline__ void add(const registers<Number, N>& items) {
+  TILEFOLD_D void add(const registers<Number, N>& items) {
     registers<Number, N> left = items;
     if (begun_ && narrow_.template add<false>(left)) {
       note_zeros(left);
@@ -282,7 +419,7 @@ class lane_sum {
   }
 
   /// The sum of what was added, at least one item.
-  __device__ __forceinline__ State state() {
+  TILEFOLD_D State state() {
     if (begun_) narrow_.add_to(state_);
     state_.marks |= only_minus_zero_ ? seen::minus_zero : seen::other;
     return state_;
@@ -293,7 +430,7 @@ class lane_sum {
   static constexpr int headroom = sizeof(Number) == 4 ? 6 : 16;
 
   template <int N>
-  __device__ __forceinline__ void start_with(const registers<Number, N>& items) {
+  TILEFOLD_D void start_with(const registers<Number, N>& items) {
     if (begun_) narrow_.add_to(state_);
     registers<Number, N> left = items;
     begun_ = narrow_.start(narrow_.bound_of(left), headroom) && narrow_.template add<false>(left);
@@ -311,7 +448,7 @@ class lane_sum {
     only_minus_zero_ = only_minus_zero_ && cuda::all_minus_zero(items);
   }
   template <int N>
-  __device__ __forceinline__ void note_zeros(const registers<Number, N>& left) {
+  TILEFOLD_D void note_zeros(const registers<Number, N>& left) {
     if (only_minus_zero_) only_minus_zero_ = cuda::all_minus_zero(left);
   }
 

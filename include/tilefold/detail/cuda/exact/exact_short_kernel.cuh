@@ -4,19 +4,16 @@
 // counts:
 //
 //     warp      a chunk of 32 * 8 items or two; its sum goes to places of 16 bits of the block
-//               (exact_short_kernel.cuh, wide_by_warp.cuh), or as digits, at the end, if items are
-//               far apart
+//               (add_near, wide_by_warp), or as digits, at the end, if items are far apart
 //     cluster   blocks hand their places to the first one, whose first warp adds them up
 //
 // That warp makes one number of them, and a thread rounds it.
 #pragma once
 
 #include <tilefold/detail/cuda/base/cluster.cuh>
-#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/exact/exact_kernel.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
-#include <tilefold/detail/cuda/exact/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 
@@ -35,8 +32,8 @@ namespace tilefold::detail::cuda {
 /// Adds N items of every lane to `places`, if they are finite and near each other; returns whether
 /// they are, and what they are in `seen_here`. All lanes.
 template <class State, int N>
-__device__ __forceinline__ bool add_near(wide_places<State>& places, unsigned& seen_here,
-                                         const registers<float, N>& items, int lane) {
+TILEFOLD_D bool add_near(wide_places<State>& places, unsigned& seen_here,
+                         const registers<float, N>& items, int lane) {
   static_assert(N <= 8);
   constexpr int digits = 23;  // below the first one
   constexpr int most_spread = 96 - digits;

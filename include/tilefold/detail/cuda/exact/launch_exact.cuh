@@ -5,7 +5,6 @@
 // exact_lanes.cuh, the exact sums of segments, columns and runs of keys.
 #pragma once
 
-#include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/exact/exact_kernel.cuh>
 #include <tilefold/detail/cuda/exact/exact_lanes.cuh>
 #include <tilefold/detail/cuda/exact/exact_short_kernel.cuh>
@@ -36,8 +35,7 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job,
                 summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums);
 }
 
-/// Launches an exact sum by one block, or by a cluster, if that is right for n; returns whether it
-/// did.
+/// Launches an exact sum by one block or a cluster if that is right for n; whether it did.
 template <class Build, class Digits, class Source, class Reducer, class Init, class Out>
 bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
   using summands = closed_reducer<decltype(job.reducer.of_summands())>;
@@ -59,44 +57,38 @@ bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
 
 /// Launches an exact sum: short ranges by digits, long ones by bins. Floats go by digits,
 /// too, where a GPU adds doubles slowly.
-template <class Build, class Source, class Reducer, class Init, class Out, class WorkspaceFor>
-void launch_exact(const range_job<Source, Reducer, Init, Out>& job,
-                  const WorkspaceFor& workspace_for) {
-  static_assert(sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
-  if (job.n > most_exact_items) {
-    throw invalid_range_error("tilefold: an exact sum of " + std::to_string(job.n) +
-                              " items is more than one launch can cover, " +
-                              std::to_string(most_exact_items));
-  }
-  using number = typename decltype(job.reducer.of_summands())::accumulator;
-  using sum = exact_sum_of<closed_reducer<Reducer>>;
-  using digits = typename digits_for<number, typename sum::state>::type;
-  static_assert(digits::policy.tile() >= least_exact_tile);
-  if constexpr (std::is_same_v<digits, warp_digits<number>>) {
-    if (job.n >= least_binned_items) {
-      using long_digits =
-          typename long_digits_for<number, typename sum::state, typename sum::value_type>::type;
-      const bool fast =
-          !adds_doubles_slowly<Build> && adds_doubles_fast(job.gpu.compute_capability);
-      if (std::is_same_v<number, double> || fast) {
-        cuda::launch_exact_by<Build, long_digits>(job, workspace_for);
-      } else if constexpr (std::is_same_v<number, float>) {
-        cuda::launch_exact_by<Build, warp_digits<number, exact_long_policy>>(job, workspace_for);
-      }
-      return;
-    }
-  }
-  if constexpr (sizeof(number) == 4) {
-    if (cuda::launch_short_exact<Build, digits>(job)) return;
-  }
-  cuda::launch_exact_by<Build, digits>(job, workspace_for);
-}
-
 template <class Reducer>
 struct exact_launch {
   template <class Build, class Job, class WorkspaceFor>
   static void run(const Job& job, const WorkspaceFor& workspace_for) {
-    cuda::launch_exact<Build>(job, workspace_for);
+    static_assert(sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
+    if (job.n > most_exact_items) {
+      throw invalid_range_error("tilefold: an exact sum of " + std::to_string(job.n) +
+                                " items is more than one launch can cover, " +
+                                std::to_string(most_exact_items));
+    }
+    using number = typename decltype(job.reducer.of_summands())::accumulator;
+    using sum = exact_sum_of<closed_reducer<Reducer>>;
+    using digits = typename digits_for<number, typename sum::state>::type;
+    static_assert(digits::policy.tile() >= least_exact_tile);
+    if constexpr (std::is_same_v<digits, warp_digits<number>>) {
+      if (job.n >= least_binned_items) {
+        using long_digits =
+            typename long_digits_for<number, typename sum::state, typename sum::value_type>::type;
+        const bool fast =
+            !adds_doubles_slowly<Build> && adds_doubles_fast(job.gpu.compute_capability);
+        if (std::is_same_v<number, double> || fast) {
+          cuda::launch_exact_by<Build, long_digits>(job, workspace_for);
+        } else if constexpr (std::is_same_v<number, float>) {
+          cuda::launch_exact_by<Build, warp_digits<number, exact_long_policy>>(job, workspace_for);
+        }
+        return;
+      }
+    }
+    if constexpr (sizeof(number) == 4) {
+      if (cuda::launch_short_exact<Build, digits>(job)) return;
+    }
+    cuda::launch_exact_by<Build, digits>(job, workspace_for);
   }
 };
 

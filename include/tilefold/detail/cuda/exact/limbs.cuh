@@ -5,15 +5,13 @@
 // lane, which take digits of doubles before they are emptied into such words.
 #pragma once
 
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 
 namespace tilefold::detail::cuda {
 
 /// The sum of what all lanes bring, 2^56 at most in size.
-__device__ __forceinline__ long long warp_sum_of_digits(long long mine) {
+TILEFOLD_D long long warp_sum_of_digits(long long mine) {
   const long long low = cuda::warp_sum_at_once(static_cast<int>(mine & 0xfffff));
   const long long middle = cuda::warp_sum_at_once(static_cast<int>(mine >> 20 & 0xfffff));
   const long long high = cuda::warp_sum_at_once(static_cast<int>(mine >> 40));
@@ -21,7 +19,7 @@ __device__ __forceinline__ long long warp_sum_of_digits(long long mine) {
 }
 
 /// The bits of h less those of the anchor, whose upper word is `anchor` and whose lower one is 0.
-__device__ __forceinline__ long long count_above(double h, int anchor) {
+TILEFOLD_D long long count_above(double h, int anchor) {
   return static_cast<long long>(
       static_cast<unsigned long long>(static_cast<unsigned>(__double2hiint(h) - anchor)) << 32 |
       static_cast<unsigned>(__double2loint(h)));
@@ -47,8 +45,8 @@ __device__ inline void add_to_limbs(long long* word, long long mine, int bit, in
 
 /// Empties `num` bins, of which each lane has an integer, into words. Bin b counts
 /// 2^(step b + first) times the unit of the first word.
-__device__ __forceinline__ void empty_bins(long long (*bin)[warp_size], int num, int step,
-                                           int first, long long* word, int lane) {
+TILEFOLD_D void empty_bins(long long (*bin)[warp_size], int num, int step, int first,
+                           long long* word, int lane) {
 #pragma unroll 1
   for (int b = 0; b < num; ++b) {
     const long long mine = bin[b][lane];
@@ -61,7 +59,7 @@ __device__ __forceinline__ void empty_bins(long long (*bin)[warp_size], int num,
 /// Adds an item as two digits to two bins of a lane, `lower` and the next, which gets `Times` the
 /// upper one. The upper words of their anchors are `b` and `a`; the lower ones are 0.
 template <int Times>
-__device__ __forceinline__ void add_two_digits(long long* lower, double x, int a, int b) {
+TILEFOLD_D void add_two_digits(long long* lower, double x, int a, int b) {
   const double above = __hiloint2double(a, 0);
   const double h = __dadd_rn(x, above);
   const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
@@ -74,7 +72,7 @@ __device__ __forceinline__ void add_two_digits(long long* lower, double x, int a
 
 /// Puts -0 in the place of infinities and NaNs, and returns the marks of those of all lanes.
 template <class T, int N>
-__device__ __forceinline__ unsigned take_not_finite(registers<T, N>& items) {
+TILEFOLD_D unsigned take_not_finite(registers<T, N>& items) {
   std::uint64_t found = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) {

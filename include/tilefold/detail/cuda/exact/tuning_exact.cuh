@@ -39,14 +39,12 @@ inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
 constexpr bool adds_doubles_fast(int compute_capability) {
   return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
 }
-/// Whether a build takes every GPU for one that does not. A test's does, to run on any GPU what
-/// those run.
+/// Whether a build takes every GPU for one that does not: a test's, to run there what those run.
 template <class Build>
 inline constexpr bool adds_doubles_slowly = false;
 /// Items of a call at most: of more, sums of digits could leave their words.
 inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
-/// Items of a tree of which a warp makes the exact sum in few words: of more, digits could leave
-/// theirs.
+/// Items of a tree whose exact sum a warp makes in few words: of more, digits could leave theirs.
 inline constexpr std::int64_t most_narrow_items = std::int64_t{1} << 15;
 
 }  // namespace tilefold::detail::cuda

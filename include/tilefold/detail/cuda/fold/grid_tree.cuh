@@ -13,7 +13,6 @@
 // partials_fold is that caller for the partials of one range, in groups of nt * group_vt.
 #pragma once
 
-#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 
 namespace tilefold::detail::cuda {
@@ -28,8 +27,7 @@ struct scratch {
 
 /// Counts `arrived` partials that this thread has written, of a group of `group_size`. Returns
 /// whether that completes the group: then the partials of the other threads can be read.
-__device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
-                                         unsigned group_size) {
+TILEFOLD_D bool count_in(unsigned* arrivals, unsigned arrived, unsigned group_size) {
   unsigned before;
   asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;"
                : "=r"(before)
@@ -44,8 +42,7 @@ __device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
 /// every thread whether that completes the group. The block's first thread has written the
 /// partials, or a barrier stands between the other threads' writes and this call. `completed` is
 /// shared memory, which the next call may write once all have read it.
-__device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_size,
-                                       bool& completed) {
+TILEFOLD_D bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_size, bool& completed) {
   if (threadIdx.x == 0) completed = cuda::count_in(arrivals, arrived, group_size);
   __syncthreads();
   return completed;
@@ -62,9 +59,8 @@ struct complete_group {
   unsigned neighbors;  // values there; a single one is the root's, which needs no place
 };
 
-/// The tree over `count` partials in groups of `group`. Trees may stand side by side: then `stride`
-/// accumulators make a step from one partial to the next, and `trees` counters from one group's to
-/// the next.
+/// The tree over `count` partials in groups of `group`. Of trees that stand side by side, partials
+/// are `stride` accumulators apart, and counters `trees`.
 template <class Acc>
 struct grid_tree {
   scratch<Acc> memory;
@@ -77,8 +73,8 @@ struct grid_tree {
   /// fold(complete_group) for the groups that this completes, level by level; fold() leaves behind
   /// a value as arrive() asks.
   template <class Fold>
-  __device__ __forceinline__ void climb_from(unsigned begin, unsigned end, bool& completed,
-                                             const Fold& fold) const {
+  TILEFOLD_D void climb_from(unsigned begin, unsigned end, bool& completed,
+                             const Fold& fold) const {
     if (count == 1) return;
     while (begin < end) {
       const unsigned g = begin / group;
@@ -88,11 +84,9 @@ struct grid_tree {
     }
   }
 
-  /// Arrives with `arrived` partials of group `g`, which this block has written, and calls fold()
-  /// for the groups that this completes, level by level.
+  /// The same of `arrived` partials of group `g` alone.
   template <class Fold>
-  __device__ __forceinline__ void climb(unsigned g, unsigned arrived, bool& completed,
-                                        const Fold& fold) const {
+  TILEFOLD_D void climb(unsigned g, unsigned arrived, bool& completed, const Fold& fold) const {
     scratch<Acc> level = memory;
     for (unsigned left = count; left > 1;) {
       const unsigned groups = (left + group - 1) / group;
@@ -119,19 +113,17 @@ struct partials_reducer {
   static constexpr bool may_pad = fold_traits<Reducer>::pads;
   const Reducer& reducer;
 
-  __device__ __forceinline__ static accumulator neutral() { return Reducer::neutral(); }
-  __device__ __forceinline__ const accumulator& lift(const accumulator& value) const {
-    return value;
-  }
-  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+  TILEFOLD_D static accumulator neutral() { return Reducer::neutral(); }
+  TILEFOLD_D const accumulator& lift(const accumulator& value) const { return value; }
+  TILEFOLD_D accumulator combine(const accumulator& a, const accumulator& b) const {
     return reducer.combine(a, b);
   }
 };
 
 /// The fold of partials [first, first + count), up to Nt * Vt, as that of a tile.
 template <int Nt, int Vt, class Reducer, class Acc>
-__device__ __forceinline__ Acc fold_partials(const Reducer& reducer, const Acc* partials,
-                                             std::int64_t first, int count, Acc* warp_values) {
+TILEFOLD_D Acc fold_partials(const Reducer& reducer, const Acc* partials, std::int64_t first,
+                             int count, Acc* warp_values) {
   using source_type = detail::source<const Acc*>;
   using group_reducer = partials_reducer<Reducer>;
   return tile_fold<tile_policy{Nt, Vt}, false, source_type, group_reducer>::fold(
@@ -144,8 +136,7 @@ class partials_fold {
   using acc = typename Reducer::accumulator;
 
  public:
-  // Two sets of warp values, used in turn: a warp may write the next tile's while the first warp
-  // still reads this one's, and a barrier per tile is enough.
+  // Two sets of warp values in turn, so that a barrier a tile is enough.
   struct shared_memory {
     slot<acc> warp_values[2][Nt / warp_size];
     bool completed;
@@ -157,13 +148,12 @@ class partials_fold {
   shared_memory& shared;
 
   /// For tile `turn`, or any turn of numbers.
-  __device__ __forceinline__ acc* warp_values(unsigned turn) const {
+  TILEFOLD_D acc* warp_values(unsigned turn) const {
     return __builtin_addressof(shared.warp_values[turn % 2][0].value);
   }
 
-  /// Writes the value of a node, one of `count` of its level: as a partial, or as the result if it
-  /// is the only one.
-  __device__ __forceinline__ void write_node(const acc& value, acc* partial, unsigned count) const {
+  /// Writes the value of a node: as a partial, or as the result if `count` of its level is 1.
+  TILEFOLD_D void write_node(const acc& value, acc* partial, unsigned count) const {
     if (threadIdx.x != 0) return;
     if (count > 1) {
       ::new (static_cast<void*>(partial)) acc(value);
@@ -174,8 +164,8 @@ class partials_fold {
 
   /// Called after write_node() of this block's nodes, [begin, end) of `count`: folds the groups
   /// that this block completes, level by level.
-  __device__ __forceinline__ void climb_from(scratch<acc> memory, unsigned begin, unsigned end,
-                                             unsigned count) const {
+  TILEFOLD_D void climb_from(scratch<acc> memory, unsigned begin, unsigned end,
+                             unsigned count) const {
     tree_of(memory, count).climb_from(begin, end, shared.completed, group_fold{*this});
   }
 
@@ -185,14 +175,14 @@ class partials_fold {
   struct group_fold {
     const partials_fold& of;
 
-    __device__ __forceinline__ void operator()(const complete_group<acc>& g) const {
+    TILEFOLD_D void operator()(const complete_group<acc>& g) const {
       of.write_node(cuda::fold_partials<Nt, group_vt>(of.reducer, g.partials, g.first,
                                                       static_cast<int>(g.size), of.warp_values(0)),
                     g.above + g.number, g.neighbors);
     }
   };
 
-  __device__ __forceinline__ static grid_tree<acc> tree_of(scratch<acc> memory, unsigned count) {
+  TILEFOLD_D static grid_tree<acc> tree_of(scratch<acc> memory, unsigned count) {
     return {memory, count, group};
   }
 };

@@ -17,7 +17,6 @@
 
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
@@ -25,7 +24,7 @@
 namespace tilefold::detail::cuda {
 
 /// The inclusive sum over the lanes of a warp, all of which take part.
-__device__ __forceinline__ unsigned inclusive_sum(unsigned x) {
+TILEFOLD_D unsigned inclusive_sum(unsigned x) {
 #pragma unroll
   for (int distance = 1; distance < warp_size; distance *= 2) {
     // The shuffle itself knows which lanes have nothing to add.
@@ -42,8 +41,7 @@ __device__ __forceinline__ unsigned inclusive_sum(unsigned x) {
 template <int Items>
 struct lane_plan {
   static constexpr int most_items = warp_size * Items;
-  // Lengths that stand for trees that are too long to be dealt, each of which takes one idle lane,
-  // and for a lane without a tree.
+  // Lengths for trees that are too long to be dealt, which take an idle lane each, and for no tree.
   static constexpr int for_warps = most_items + 1;
   static constexpr int for_blocks = most_items + 2;
   static constexpr int no_tree = most_items + Items + 2;
@@ -55,9 +53,7 @@ struct lane_plan {
   int stretch;    // this lane's; `stretches` or more if the lane has none
 
   /// `length` is the number of items of tree `lane`.
-  __device__ __forceinline__ explicit lane_plan(int length,
-                                                int lane = static_cast<int>(threadIdx.x) %
-                                                           warp_size) {
+  TILEFOLD_D explicit lane_plan(int length, int lane = static_cast<int>(threadIdx.x) % warp_size) {
     const unsigned needed = is_too_long(length) ? 1 : stretches_of(length);
     const unsigned end = cuda::inclusive_sum(needed);
     const unsigned heads = cuda::warp_or(end <= warp_size ? 1u << (end - needed) : 0u);
@@ -70,18 +66,16 @@ struct lane_plan {
   }
 
   /// Items of this lane's stretch.
-  __device__ __forceinline__ int available() const {
+  TILEFOLD_D int available() const {
     return is_too_long(count) ? 0 : detail::bounded(count - stretch * Items, 0, Items);
   }
-  __device__ __forceinline__ bool holds_result() const {
-    return stretch == 0 && !is_too_long(count);
-  }
+  TILEFOLD_D bool holds_result() const { return stretch == 0 && !is_too_long(count); }
 
  private:
-  __device__ __forceinline__ static bool is_too_long(int length) {
+  TILEFOLD_D static bool is_too_long(int length) {
     return length == for_warps || length == for_blocks;
   }
-  __device__ __forceinline__ static unsigned stretches_of(int items) {
+  TILEFOLD_D static unsigned stretches_of(int items) {
     return (static_cast<unsigned>(detail::larger(items, 1)) + Items - 1) / Items;
   }
 };
@@ -89,22 +83,20 @@ struct lane_plan {
 /// What lane_plan<Items> takes for a tree of `count` items; blocks take trees of more than
 /// `warp_items`.
 template <int Items>
-__device__ __forceinline__ int planned_length(std::int64_t count, std::int64_t warp_items) {
+TILEFOLD_D int planned_length(std::int64_t count, std::int64_t warp_items) {
   if (count > lane_plan<Items>::most_items) {
     return count > warp_items ? lane_plan<Items>::for_blocks : lane_plan<Items>::for_warps;
   }
   return static_cast<int>(detail::larger(count, std::int64_t{0}));
 }
 
-/// Trees from `begin` up to `end`, as far as there are lanes; each lane knows one. All lanes of the
-/// warp take part in every call.
+/// Trees from `begin` up to `end`, as far as there are lanes; each lane knows one. All lanes call.
 template <class Forest, int Items>
 class lane_trees {
  public:
   int length;  // items of the lane's tree, as lane_plan takes it
 
-  __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
-                                        std::int64_t warp_items)
+  TILEFOLD_D lane_trees(const Forest& forest, int begin, int end, std::int64_t warp_items)
       : length(lane_plan<Items>::no_tree), count_(0), first_(0) {
     const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
     if (t >= end) return;
@@ -113,19 +105,15 @@ class lane_trees {
     length = cuda::planned_length<Items>(count_, warp_items);
   }
   /// The tree of lane `owner`, number begin + owner of the forest.
-  __device__ __forceinline__ typename Forest::source_type tree(const Forest& forest, int begin,
-                                                               int owner) const {
+  TILEFOLD_D typename Forest::source_type tree(const Forest& forest, int begin, int owner) const {
     if constexpr (Forest::in_one_range) {
-      return detail::starting_at(forest.source,
-                                 cuda::shuffle_from<warp_size>(first_, owner, full_warp));
+      return detail::starting_at(forest.source, cuda::shuffle_from(first_, owner));
     } else {
       return forest.tree(begin + owner);
     }
   }
   /// Its items.
-  __device__ __forceinline__ std::int64_t count(int owner) const {
-    return cuda::shuffle_from<warp_size>(count_, owner, full_warp);
-  }
+  TILEFOLD_D std::int64_t count(int owner) const { return cuda::shuffle_from(count_, owner); }
 
  private:
   std::int64_t count_;
@@ -155,10 +143,9 @@ inline constexpr int dealt_items<Source, Reducer, Init> =
 template <class Reducer>
 struct exact_lanes;
 
-/// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
-/// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
-/// unrolled; `AtOnce` as of lifts_stretches.
-/// `Fresh` as of load_vector() (stretches.cuh).
+/// Stretches of a tree, or of a block of it, in neighbouring lanes, all of which take part in every
+/// call. `ByPackets`: a lane folds its stretch packet after packet, not all of it unrolled;
+/// `AtOnce` as of lifts_stretches, `Fresh` as of load_vector() (stretches.cuh).
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
           bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>,
           int Items = stretch_items<Source>>
@@ -170,7 +157,7 @@ class stretch_fold {
 
  public:
   /// The trees of a plan.
-  __device__ __forceinline__ stretch_fold(const Reducer& reducer, const lane_plan<items>& plan)
+  TILEFOLD_D stretch_fold(const Reducer& reducer, const lane_plan<items>& plan)
       : reducer_(&reducer),
         stretch_(plan.stretch),
         stretches_(plan.stretches),
@@ -178,7 +165,7 @@ class stretch_fold {
         items_behind_(plan.count - (plan.stretch + 1) * items) {}
 
   /// One block of `count` items, of which the lanes take as many as they can.
-  __device__ __forceinline__ stretch_fold(const Reducer& reducer, int lane, int count)
+  TILEFOLD_D stretch_fold(const Reducer& reducer, int lane, int count)
       : reducer_(&reducer),
         stretch_(lane),
         stretches_(detail::smaller((count + items - 1) / items, warp_size)),
@@ -187,22 +174,22 @@ class stretch_fold {
 
   /// Fetches this lane's items of the block that begins with item `first` of `tree`. `inner` says
   /// that memory goes on for 16 bytes before and after them.
-  __device__ __forceinline__ void load(const Source& tree, std::int64_t first, bool inner) {
+  TILEFOLD_D void load(const Source& tree, std::int64_t first, bool inner) {
     items_.load(tree, first + stretch_ * items, available_, inner);
   }
   /// Fetches this lane's items out of a ring (value_ring.cuh), in which the tree, or the aligned
   /// block of it, begins with byte `at`. Items before byte `end` are there.
   template <class Ring>
-  __device__ __forceinline__ void load_ring(const Ring& ring, int at, int end) {
+  TILEFOLD_D void load_ring(const Ring& ring, int at, int end) {
     items_.load_ring(ring, at + stretch_ * items * item_bytes<Source>, end);
   }
   /// Whether the tree itself goes on so before and after this lane's items.
-  __device__ __forceinline__ bool is_inner() const {
+  TILEFOLD_D bool is_inner() const {
     return stretch_ > 0 && items_behind_ * least_item_bytes<Source> >= load_bytes;
   }
 
   /// The value of this lane's tree, if the lane has its first stretch and the tree has items.
-  __device__ __forceinline__ acc fold() {
+  TILEFOLD_D acc fold() {
     items_.settle();
     if constexpr (sums_exactly<Reducer>) {
       slot<acc> sum;
@@ -227,19 +214,19 @@ class stretch_fold {
   }
 
   /// What this lane's items bring to an exact sum; -0 where there are none.
-  __device__ __forceinline__ auto summands() {
+  TILEFOLD_D auto summands() {
     items_.settle();
     return settled_summands();
   }
   /// Calls use(window) with a narrow_window of the exact sum of this lane's tree, as fold() returns
   /// its value. False, and nothing is done, if some sum of the warp needs more words.
   template <class Use>
-  __device__ __forceinline__ bool visit_narrow_sum(const Use& use) {
+  TILEFOLD_D bool visit_narrow_sum(const Use& use) {
     return exact_lanes<Reducer>::visit_narrow(*this, use);
   }
 
   /// The node of a stripe of which every lane has all items, in every lane.
-  __device__ __forceinline__ acc fold_whole_stripe() {
+  TILEFOLD_D acc fold_whole_stripe() {
     items_.settle();
     registers<acc, 1> node;
     node.put(0, whole<items>());
@@ -247,12 +234,11 @@ class stretch_fold {
   }
 
  private:
-  // Puts the exact sum of the lanes' items; false if there are rare items among the warp's.
-  __device__ __forceinline__ bool sum_exactly(slot<acc>& result) const {
+  TILEFOLD_D bool sum_exactly(slot<acc>& result) const {
     return exact_lanes<Reducer>::sum(*this, result);
   }
 
-  __device__ __forceinline__ auto settled_summands() const {
+  TILEFOLD_D auto settled_summands() const {
     using lifts_type = closed_reducer<decltype(reducer_->of_summands())>;
     const lifts_type lifts{reducer_->of_summands(), reducer_->closing};
     registers<typename lifts_type::accumulator, items> mine;
@@ -271,14 +257,14 @@ class stretch_fold {
   }
 
   // The stretches of a tree that are `distance` apart.
-  __device__ __forceinline__ void meet(slot<acc>& value, int distance) const {
-    const acc received = cuda::shuffle_down<warp_size>(value.value, distance, full_warp);
+  TILEFOLD_D void meet(slot<acc>& value, int distance) const {
+    const acc received = cuda::shuffle_down(value.value, distance);
     if ((stretch_ & (2 * distance - 1)) == 0 && stretches_ - stretch_ > distance) {
       value.put(join(value.value, received, items_behind_ >= (2 * distance - 1) * items));
     }
   }
 
-  __device__ __forceinline__ acc join(const acc& left, const acc& right, bool equal) const {
+  TILEFOLD_D acc join(const acc& left, const acc& right, bool equal) const {
     if constexpr (fold_traits<Reducer>::joins_equals) {
       if (equal) return reducer_->combine_equals(left, right);
     }
@@ -287,7 +273,7 @@ class stretch_fold {
 
   // Large accumulators: four items after four, so that few are alive at a time. In no lane more
   // than `most` items exist.
-  __device__ __forceinline__ acc packets(int most) {
+  TILEFOLD_D acc packets(int most) {
     if constexpr (AtOnce) {
       if (__all_sync(full_warp, available_ == 0 || available_ == items)) return whole_stretch();
     }
@@ -312,7 +298,7 @@ class stretch_fold {
   }
 
   // All of a stretch at once, as single folds do it.
-  __device__ __forceinline__ acc whole_stretch() const {
+  TILEFOLD_D acc whole_stretch() const {
     using value = std::remove_cvref_t<decltype(items_.template item<0>(0))>;
     value values[items];
 #pragma unroll
@@ -322,14 +308,14 @@ class stretch_fold {
 
   // The node of the first N items of what is left of the stretch, which all exist.
   template <int N>
-  __device__ __forceinline__ acc whole() const {
+  TILEFOLD_D acc whole() const {
     return lane_tree<acc>::template whole<N>(
         0, [&](int i) { return items_.lift(*reducer_, i); },
         [&](const acc& a, const acc& b) { return join(a, b, true); });
   }
 
   // The node of the first one to three of what is left of the stretch.
-  __device__ __forceinline__ acc up_to_three(int count) const {
+  TILEFOLD_D acc up_to_three(int count) const {
     slot<acc> value;
     value.put(items_.lift(*reducer_, 0));
     if (count > 1) value.put(join(value.value, items_.lift(*reducer_, 1), true));
@@ -340,7 +326,7 @@ class stretch_fold {
   // The node of N items from `first` of the stretch on, of which those below available_ exist; in
   // no lane more than `most` do.
   template <int N>
-  __device__ __forceinline__ acc node(int first, int most) const {
+  TILEFOLD_D acc node(int first, int most) const {
     return lane_tree<acc>::template within<N>(
         first, available_, most, [&](int i) { return items_.lift(*reducer_, i); },
         [&](const acc& a, const acc& b, int right) {
@@ -359,10 +345,9 @@ class stretch_fold {
 /// Writes the results of the trees of a plan, the long way: for exact sums that are not narrow.
 /// `tree` and `out` are those of this lane's tree; if it may be empty, `empty` says what it gives.
 template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
-__device__ __forceinline__ void write_wide_sums(const Source& tree, const Reducer& reducer,
-                                                const Init& init, const Empty& empty,
-                                                const Out& out, const lane_plan<Items>& plan,
-                                                bool inner) {
+TILEFOLD_D void write_wide_sums(const Source& tree, const Reducer& reducer, const Init& init,
+                                const Empty& empty, const Out& out, const lane_plan<Items>& plan,
+                                bool inner) {
   stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, false,
                lifts_stretches<Source, Reducer>, Items>
       fold(reducer, plan);

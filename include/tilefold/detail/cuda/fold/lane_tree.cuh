@@ -22,10 +22,9 @@ namespace tilefold::detail::cuda {
 /// get(i) is item i, join(left, right) the node of two neighbours.
 template <class Acc>
 struct lane_tree {
-  /// The node of N items from `at` on. Both halves of every node have equally many items, so join
-  /// may be a reducer's combine_equals.
+  /// The node of N items from `at` on, of halves of equally many: join may be combine_equals.
   template <int N, class Get, class Join>
-  __device__ __forceinline__ static Acc whole(int at, const Get& get, const Join& join) {
+  TILEFOLD_D static Acc whole(int at, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));
     if constexpr (N == 1) {
       return get(at);
@@ -38,7 +37,7 @@ struct lane_tree {
   /// The node of those of N items from `at` on that exist: items from `end` on do not, unless
   /// `Full`. get(i) may be called for every i. join's third argument: whether operands are items.
   template <bool Full, int N, class Get, class Join>
-  __device__ __forceinline__ static Acc cut(int at, int end, const Get& get, const Join& join) {
+  TILEFOLD_D static Acc cut(int at, int end, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));
     if constexpr (N == 1) {
       return get(at);
@@ -55,7 +54,7 @@ struct lane_tree {
 
   /// The node of the first n >= 1 of N items from `at` on; of the others nothing is asked for.
   template <int N, class Get, class Join>
-  __device__ __forceinline__ static Acc first(int at, int n, const Get& get, const Join& join) {
+  TILEFOLD_D static Acc first(int at, int n, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));
     if constexpr (N == 1) {
       return get(at);
@@ -69,8 +68,7 @@ struct lane_tree {
   /// The node of N items from `at` on, of which those below `end` exist, which alone are asked for.
   /// In no lane of the warp do any from `most` on. join(left, right, first item of the right half).
   template <int N, class Get, class Join>
-  __device__ __forceinline__ static Acc within(int at, int end, int most, const Get& get,
-                                               const Join& join) {
+  TILEFOLD_D static Acc within(int at, int end, int most, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));
     slot<Acc> value;
     if constexpr (N == 1) {

@@ -10,7 +10,7 @@
 //     shared   [ stripe s: folded ] [ stripe s + 1: on its way ]    two stages a warp (staged.cuh)
 //     lane     one node of each stripe of a chunk, in registers
 //
-// What becomes of the nodes differs: of a tile (staged_tiles.cuh), of a tree by a warp
+// What becomes of the nodes differs: of a tile (tile_kernel.cuh), of a tree by a warp
 // (tree_by_warp.cuh), of trees that are levels of one (subtree_kernel.cuh).
 #pragma once
 
@@ -28,8 +28,7 @@ template <class T>
 inline constexpr bool holds_structs<source_of<std::index_sequence<0>, T*>> =
     loads_packets<T*> && sizeof(T) % 4 == 0 && alignof(T) % 4 == 0;
 
-/// Whether a fold in the fixed order is staged: that of a public reducer with large accumulators,
-/// and that of structs.
+/// Whether a fold in the fixed order is staged: of large accumulators of a reducer, and of structs.
 template <class Source, class Reducer>
 inline constexpr bool stages_reducer = false;
 template <class Source, class R, class Lift, class... Values>
@@ -55,7 +54,7 @@ struct among_equals {
   static constexpr bool commutative = Reducer::commutative || Reducer::commutative_among_equals;
   const Reducer& reducer;
 
-  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+  TILEFOLD_D accumulator combine(const accumulator& a, const accumulator& b) const {
     return reducer.combine_equals(a, b);
   }
 };
@@ -73,8 +72,7 @@ class staged_stripes {
   using stage = lane_stage<Source, cell>;
 
   /// `stages` are two of the warp's own.
-  __device__ __forceinline__ staged_stripes(const Source& source, const Reducer& reducer,
-                                            stage* stages)
+  TILEFOLD_D staged_stripes(const Source& source, const Reducer& reducer, stage* stages)
       : source_(source),
         reducer_(reducer),
         stages_(stages),
@@ -82,16 +80,13 @@ class staged_stripes {
 
   /// This lane's node of a stripe in a stage. It begins with item `first` of its tree, as `source`
   /// does.
-  __device__ __forceinline__ acc node_of(const stage& from, const Source& source,
-                                         std::int64_t first) const {
+  TILEFOLD_D acc node_of(const stage& from, const Source& source, std::int64_t first) const {
     return lane_node(from, source, first + lane_ * cell);
   }
 
-  /// Puts this lane's node of a stripe in a stage of which only `count` items exist, in lanes that
-  /// have any of these items.
-  __device__ __forceinline__ void put_node(registers<acc, 1>& node, const stage& from,
-                                           const Source& source, std::int64_t first,
-                                           int count) const {
+  /// The same where only `count` items exist, in lanes that have any.
+  TILEFOLD_D void put_node(registers<acc, 1>& node, const stage& from, const Source& source,
+                           std::int64_t first, int count) const {
     static_assert(packet == cell);
     const int mine = detail::smaller(count - lane_ * cell, cell);
     if (mine <= 0) return;
@@ -111,8 +106,8 @@ class staged_stripes {
   /// at least: of `Stripes` stripes each, of which all items exist. The first one begins with item
   /// `first`, the next one `distance` items later; nodes[r] is this lane's node of its stripe r.
   template <int Stripes, class Index, class Keep>
-  __device__ __forceinline__ void chunks(std::int64_t first, std::int64_t distance, Index begin,
-                                         Index end, Index step, const Keep& keep) const {
+  TILEFOLD_D void chunks(std::int64_t first, std::int64_t distance, Index begin, Index end,
+                         Index step, const Keep& keep) const {
     static_assert(Stripes % 2 == 0);  // stages take turns
     stages_[0].fill(detail::starting_at(source_, first));
 #pragma unroll 1
@@ -128,8 +123,7 @@ class staged_stripes {
           cuda::commit_stage();  // of nothing
         }
         cuda::finish_stage<1>();
-        // The nodes move down by one place. The loop over stripes is not fully unrolled, so a
-        // register cannot be chosen by r.
+        // Nodes move down: in a loop that is not unrolled no register can be chosen by r.
 #pragma unroll
         for (int k = 1; k < Stripes; ++k) nodes.put(k - 1, nodes[k]);
         nodes.put(Stripes - 1, lane_node(stages_[r % 2], detail::starting_at(source_, first),
@@ -142,8 +136,7 @@ class staged_stripes {
 
  private:
   // The node of this lane's cell, in packets; its first is item `index` of the tree.
-  __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
-                                           std::int64_t index) const {
+  TILEFOLD_D acc lane_node(const stage& from, const Source& source, std::int64_t index) const {
     return lane_tree<acc>::template whole<cell / packet>(
         0,
         [&](int k) {
@@ -156,7 +149,7 @@ class staged_stripes {
 
   // The node of a packet of elements, of which each iterator brings its items.
   template <class... Items>
-  __device__ __forceinline__ acc packet_node(const Items&... items) const {
+  TILEFOLD_D acc packet_node(const Items&... items) const {
     if constexpr (Reducer::lifts_packets) {
       return lift_packet(items...);
     } else {
@@ -166,7 +159,7 @@ class staged_stripes {
     }
   }
   template <class T>
-  __device__ __forceinline__ acc lift_packet(const registers<T, packet>& items) const {
+  TILEFOLD_D acc lift_packet(const registers<T, packet>& items) const {
     T values[packet];
 #pragma unroll
     for (int j = 0; j < packet; ++j) values[j] = items[j];

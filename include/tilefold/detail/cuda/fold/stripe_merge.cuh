@@ -21,16 +21,15 @@
 
 namespace tilefold::detail::cuda {
 
-/// Levels of a warp's tree that the compiler writes out: of large accumulators, whose exchange
-/// takes many instructions, one in a loop.
+/// Levels of a warp's tree that the compiler writes out: of large accumulators one, in a loop.
 template <class Acc>
 inline constexpr int unrolled_levels = sizeof(Acc) <= most_unrolled_bytes ? 5 : 1;
 
 /// One node: op(left, right), or left where the right half, starting at item `right_first`, is
 /// beyond `count`.
 template <bool Full, class Reducer, class Acc>
-__device__ __forceinline__ Acc combine(const Reducer& reducer, const Acc& left, const Acc& right,
-                                       int right_first, int count) {
+TILEFOLD_D Acc combine(const Reducer& reducer, const Acc& left, const Acc& right, int right_first,
+                       int count) {
   if (Full || right_first < count) return reducer.combine(left, right);
   return left;
 }
@@ -38,9 +37,8 @@ __device__ __forceinline__ Acc combine(const Reducer& reducer, const Acc& left, 
 /// One node seen from either of two lanes: `mine` is the left operand unless `upper`, a condition
 /// that select() takes.
 template <bool Full, class Reducer, class Acc, class Condition>
-__device__ __forceinline__ Acc combine_lanes(const Reducer& reducer, const Acc& mine,
-                                             const Acc& other, Condition upper, int right_first,
-                                             int count) {
+TILEFOLD_D Acc combine_lanes(const Reducer& reducer, const Acc& mine, const Acc& other,
+                             Condition upper, int right_first, int count) {
   if constexpr (Full && Reducer::commutative) {
     return reducer.combine(mine, other);
   } else {
@@ -51,8 +49,8 @@ __device__ __forceinline__ Acc combine_lanes(const Reducer& reducer, const Acc& 
 
 /// The node of `Width` neighbouring items of one lane, which start at item `first`.
 template <bool Full, class Reducer, class Acc, int Width>
-__device__ __forceinline__ Acc fold_packet(const Reducer& reducer, registers<Acc, Width>& items,
-                                           int first, int count) {
+TILEFOLD_D Acc fold_packet(const Reducer& reducer, registers<Acc, Width>& items, int first,
+                           int count) {
 #pragma unroll
   for (int step = 1; step < Width; step *= 2) {
 #pragma unroll
@@ -89,27 +87,24 @@ class stripe_fold {
       : reducer_(reducer), first_(first), count_(count), lane_(lane), members_(members) {}
 
   /// The node of all stripes, the same in every lane; values[r] is this lane's node of stripe r.
-  __device__ __forceinline__ acc fold(const registers<acc, Stripes>& values) const {
+  TILEFOLD_D acc fold(const registers<acc, Stripes>& values) const {
     static_assert(Kind == stripes_of::one_tree);
     return fold_stripe_bits(fold_each(values));
   }
 
   /// The node of stripe lane % 2^stripe_bits, if there is such a stripe; else that of some stripe.
-  ///
-  /// One shuffle tree per stripe would cost lane_bits * Stripes shuffles. Instead stripes are
-  /// merged pairwise while lanes are halved: at lane bit b, lanes with the bit clear keep the even
-  /// stripe and lanes with it set the odd one, each sending the other stripe's value across. After
-  /// log2(Stripes) steps a lane holds one stripe's node; the remaining lane bits follow. A stripe
-  /// without a partner is its own: both lanes keep it. Stripes - 1 + lane_bits - stripe_bits
-  /// shuffles for a power of two of stripes.
-  __device__ __forceinline__ acc fold_each(const registers<acc, Stripes>& values) const {
+  /// Stripes are merged in pairs while lanes are halved: at lane bit b, lanes with the bit clear
+  /// keep the even stripe, the others the odd one, and each sends the other's value across. A
+  /// stripe without a partner is its own. So there are Stripes - 1 + lane_bits - stripe_bits
+  /// shuffles for a power of two of stripes, not lane_bits * Stripes.
+  TILEFOLD_D acc fold_each(const registers<acc, Stripes>& values) const {
     return fold_lane_bits<stripe_bits>(merge<0>(values));
   }
 
   /// The node of a single stripe in every lane, where each 2^FirstBit neighbours hold the same
   /// `value`, which may be open to fusion. Lanes at the end, those without items, may be missing.
   template <int FirstBit>
-  __device__ __forceinline__ acc fold_one(const acc& value) const {
+  TILEFOLD_D acc fold_one(const acc& value) const {
     static_assert(Stripes == 1 && Kind == stripes_of::many_trees);
     if constexpr (FirstBit == lane_bits) {
       return reducer_.closed(value);
@@ -123,8 +118,7 @@ class stripe_fold {
   /// Calls keep(node, value) for every node of 2^bits packets, 2^bits <= Lanes * Stripes, in one
   /// lane each; nodes are numbered from the first item on.
   template <class Keep>
-  __device__ __forceinline__ void nodes(const registers<acc, Stripes>& values, int bits,
-                                        const Keep& keep) const {
+  TILEFOLD_D void nodes(const registers<acc, Stripes>& values, int bits, const Keep& keep) const {
     static_assert(Kind == stripes_of::one_tree && Lanes == warp_size);
     nodes_of_stripes<0>(values, bits, keep);
   }
@@ -132,17 +126,15 @@ class stripe_fold {
  private:
   // Calls keep() for this lane's node of 2^bits packets in stripe `stripe`, if it has items.
   template <class Keep>
-  __device__ __forceinline__ void keep_node(int stripe, int bits, const acc& value,
-                                            const Keep& keep) const {
+  TILEFOLD_D void keep_node(int stripe, int bits, const acc& value, const Keep& keep) const {
     const int node = ((stripe << lane_bits) + lane_) >> bits;
     if (Full || (node << bits) * Width < count_) keep(node, value);
   }
 
-  // Goes on with N registers, register i of which has 2^Bit lanes' node of stripe i * 2^Bit + lane
-  // % 2^Bit.
+  // Register i of N has 2^Bit lanes' node of stripe i * 2^Bit + lane % 2^Bit.
   template <int Bit, int N, class Keep>
-  __device__ __forceinline__ void nodes_of_stripes(const registers<acc, N>& values, int bits,
-                                                   const Keep& keep) const {
+  TILEFOLD_D void nodes_of_stripes(const registers<acc, N>& values, int bits,
+                                   const Keep& keep) const {
     if (bits == Bit) {
 #pragma unroll
       for (int i = 0; i < N; ++i) {
@@ -157,8 +149,7 @@ class stripe_fold {
 
   // The lane holds a node of stripe lane % Stripes.
   template <int Bit, class Keep>
-  __device__ __forceinline__ void nodes_of_lanes(const acc& value, int bits,
-                                                 const Keep& keep) const {
+  TILEFOLD_D void nodes_of_lanes(const acc& value, int bits, const Keep& keep) const {
     const int stripe = lane_ & (Stripes - 1);
     if (bits == Bit) {
       if ((lane_ & ((1 << Bit) - 1)) < Stripes) keep_node(stripe, bits, value, keep);
@@ -174,8 +165,7 @@ class stripe_fold {
 
   // Every lane holds the node of 2^Bit stripes, that of stripe lane % Stripes among them.
   template <int Bit, class Keep>
-  __device__ __forceinline__ void nodes_of_stripe_groups(const acc& value, int bits,
-                                                         const Keep& keep) const {
+  TILEFOLD_D void nodes_of_stripe_groups(const acc& value, int bits, const Keep& keep) const {
     const int stripe = lane_ & (Stripes - 1);
     if (bits == Bit) {
       if (lane_ == (stripe & -(1 << Bit))) keep_node(stripe, bits + lane_bits, value, keep);
@@ -189,7 +179,7 @@ class stripe_fold {
   }
 
   // Whether this lane is in the right half of a node over twice 2^bit lanes.
-  __device__ __forceinline__ auto is_upper(int bit) const {
+  TILEFOLD_D auto is_upper(int bit) const {
     if constexpr (Kind == stripes_of::many_trees) {
       return lane_bit(lane_, bit);
     } else {
@@ -198,22 +188,19 @@ class stripe_fold {
   }
 
   // First item of the right half of the node over twice 2^bit lanes in stripe `stripe`.
-  __device__ __forceinline__ int lane_right(int bit, int stripe) const {
+  TILEFOLD_D int lane_right(int bit, int stripe) const {
     return first_ + stripe * stripe_items + tree::right_half(lane_, bit + 1) * Width;
   }
 
-  // A constant where it can be: then the compiler knows that all lanes of the warp take part, and
-  // need not make them converge.
-  __device__ __forceinline__ unsigned members() const {
-    return Lanes == warp_size ? full_warp : members_;
-  }
+  // A constant where it can be: then lanes need not be made to converge.
+  TILEFOLD_D unsigned members() const { return Lanes == warp_size ? full_warp : members_; }
 
-  __device__ __forceinline__ acc received(const acc& sent, int mask) const {
+  TILEFOLD_D acc received(const acc& sent, int mask) const {
     return cuda::shuffle_xor(sent, mask, members());
   }
 
   template <int Bit, int N>
-  __device__ __forceinline__ acc merge(const registers<acc, N>& values) const {
+  TILEFOLD_D acc merge(const registers<acc, N>& values) const {
     if constexpr (N == 1) {
       return values[0];
     } else {
@@ -222,8 +209,7 @@ class stripe_fold {
   }
 
   template <int Bit, int N>
-  __device__ __forceinline__ registers<acc, (N + 1) / 2> merge_once(
-      const registers<acc, N>& values) const {
+  TILEFOLD_D registers<acc, (N + 1) / 2> merge_once(const registers<acc, N>& values) const {
     const auto upper = is_upper(Bit);
     const int my_stripe = lane_ & ((2 << Bit) - 1);
     registers<acc, (N + 1) / 2> merged;
@@ -242,7 +228,7 @@ class stripe_fold {
 
   // From nodes of 2^First lanes of stripe lane % Stripes to that of all lanes.
   template <int First>
-  __device__ __forceinline__ acc fold_lane_bits(const acc& value) const {
+  TILEFOLD_D acc fold_lane_bits(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
 #pragma unroll levels_at_once
@@ -259,7 +245,7 @@ class stripe_fold {
   // where no node starts hold folds of neighbours, too, but those are not used. At the last level
   // every lane gets both operands, in place of the result by one more shuffle after it.
   template <int FirstBit>
-  __device__ __forceinline__ acc fold_down(const acc& value) const {
+  TILEFOLD_D acc fold_down(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
 #pragma unroll levels_at_once
@@ -279,7 +265,7 @@ class stripe_fold {
   }
 
   // From the nodes of stripes lane % Stripes to that of all stripes.
-  __device__ __forceinline__ acc fold_stripe_bits(const acc& value) const {
+  TILEFOLD_D acc fold_stripe_bits(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
 #pragma unroll levels_at_once
@@ -296,6 +282,77 @@ class stripe_fold {
   const int count_;
   const int lane_;
   const unsigned members_;
+};
+
+// The tree over the warps of a block, through shared memory; here 4 warps:
+//
+//     warp       0    1    2    3       lane 0 of each writes its warp's node
+//     shared   [ v0   v1   v2   v3 ]    a barrier
+//     warp 0     v0   v1   v2   v3      lane i reads node i % 4
+//                 `----'    `----'      lanes 0 and 1, 2 and 3 exchange
+//                   `--------'          lanes 0 and 2, 1 and 3 exchange: all have the root
+
+/// The tree over up to `Most` nodes, each of which covers `Width` items; a power of two, a warp's
+/// lanes at most. `Full` and the item `count` as in stripe_merge.cuh.
+template <int Most, int Width, bool Full, class Reducer>
+struct block_tree {
+  static_assert(tree::is_power_of_two(Most) && Most <= warp_size);
+  using acc = typename Reducer::accumulator;
+  static constexpr int levels_at_once = unrolled_levels<acc>;
+
+  /// The node of all warps, in every lane of the first one; elsewhere `mine`. `values` is shared
+  /// memory for a node of each warp, free to use. The block has `warps` warps, a power of two.
+  TILEFOLD_D static acc fold(const Reducer& reducer, const acc& mine, acc* values, int count,
+                             int warps = Most) {
+    if constexpr (Most == 1) {
+      return mine;
+    } else {
+      const int warp = static_cast<int>(threadIdx.x / warp_size);
+      const int lane = static_cast<int>(threadIdx.x % warp_size);
+      if (lane == 0) ::new (static_cast<void*>(values + warp)) acc(mine);
+      __syncthreads();
+      if (warp != 0) return mine;
+      const int number = lane & (warps - 1);
+      return fold_lanes(reducer, values[number], number, count, warps);
+    }
+  }
+
+  /// The node of all warps of a block that has `Most` warps, in every lane of the first one.
+  TILEFOLD_D static acc fold_all(const Reducer& reducer, const acc& mine, acc* values, int count) {
+    if constexpr (Most == 1) {
+      return mine;
+    } else {
+      const int warp = static_cast<int>(threadIdx.x) / warp_size;
+      const int lane = static_cast<int>(threadIdx.x) % warp_size;
+      if (lane == 0) ::new (static_cast<void*>(values + warp)) acc(mine);
+      __syncthreads();
+      if (warp != 0) return mine;
+      registers<acc, 1> node;
+      node.put(0, values[lane % Most]);
+      return stripe_fold<1, Width, Full, Reducer, Most>(reducer, 0, count, lane % Most).fold(node);
+    }
+  }
+
+  /// Keeps the node of this warp.
+  TILEFOLD_D static void put(acc* values, const acc& mine) {
+    if (threadIdx.x % warp_size == 0)
+      ::new (static_cast<void*>(values + threadIdx.x / warp_size)) acc(mine);
+  }
+
+  /// The node of all, in every lane of a warp: lane i holds node i % `nodes`, which is `number`.
+  TILEFOLD_D static acc fold_lanes(const Reducer& reducer, const acc& mine, int number, int count,
+                                   int nodes = Most) {
+    registers<acc, 1> node;
+    node.put(0, mine);
+#pragma unroll levels_at_once
+    for (int bit = 0; (1 << bit) < Most; ++bit) {
+      if ((1 << bit) >= nodes) break;
+      const acc received = cuda::shuffle_xor(node[0], 1 << bit);
+      node.put(0, cuda::combine_lanes<Full>(reducer, node[0], received, (number >> bit) & 1,
+                                            tree::right_half(number, bit + 1) * Width, count));
+    }
+    return node[0];
+  }
 };
 
 }  // namespace tilefold::detail::cuda

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 
@@ -32,14 +31,13 @@ namespace tilefold::detail::cuda {
 
 /// The first item of this lane's packet in stripe r.
 template <int Width>
-__device__ __forceinline__ int packet_first(int r) {
+TILEFOLD_D int packet_first(int r) {
   return r * (warp_size * Width) + static_cast<int>(threadIdx.x) % warp_size * Width;
 }
 
-/// The items of this lane's packet in stripe r, lifted; without those from `count` on, unless all
-/// exist (`Full`).
+/// The items of this lane's packet in stripe r, lifted; those below `count`, or all (`Full`).
 template <bool Full, class Reducer, class Source, int Stripes, int Width>
-__device__ __forceinline__ registers<typename Reducer::accumulator, Width> lift_packet(
+TILEFOLD_D registers<typename Reducer::accumulator, Width> lift_packet(
     const Reducer& reducer, const lane_stripes<Source, Stripes, Width>& loaded, int r, int count) {
   registers<typename Reducer::accumulator, Width> items;
 #pragma unroll
@@ -53,7 +51,7 @@ __device__ __forceinline__ registers<typename Reducer::accumulator, Width> lift_
 
 /// This lane's node of each stripe.
 template <bool Full, class Reducer, class Source, int Stripes, int Width>
-__device__ __forceinline__ registers<typename Reducer::accumulator, Stripes> fold_packets(
+TILEFOLD_D registers<typename Reducer::accumulator, Stripes> fold_packets(
     const Reducer& reducer, const lane_stripes<Source, Stripes, Width>& loaded, int count) {
   registers<typename Reducer::accumulator, Stripes> nodes;
 #pragma unroll
@@ -68,8 +66,8 @@ __device__ __forceinline__ registers<typename Reducer::accumulator, Stripes> fol
 /// more. load(items, place) only begins the loads; fold(items, place) waits for them. Returns the
 /// place behind the last one.
 template <class Items, class Place, class Advance, class Load, class Fold>
-__device__ __forceinline__ Place stream_ahead(Place place, const Advance& advance, const Load& load,
-                                              const Fold& fold) {
+TILEFOLD_D Place stream_ahead(Place place, const Advance& advance, const Load& load,
+                              const Fold& fold) {
   slot<Items> next;
   next.put(load(place));
   bool more = true;
@@ -85,9 +83,8 @@ __device__ __forceinline__ Place stream_ahead(Place place, const Advance& advanc
   return place;
 }
 
-/// Partial results of a long fold, one per level of the tree, held by lane `level`: the value of
-/// 2^level nodes that were pushed waits there for its right neighbour. All lanes of the warp push
-/// the same values.
+/// Nodes of a long fold that wait for their right neighbours: lane `level` holds the value of
+/// 2^level that were pushed. All lanes of the warp push the same values.
 template <class Reducer>
 class warp_stack {
   using acc = typename Reducer::accumulator;
@@ -120,15 +117,12 @@ class warp_stack {
   }
 
  private:
-  // The node is made apart from its operands: made in place, a combine that copies the left one and
-  // adds the right one to it would read what it has overwritten.
-  __device__ __forceinline__ static void replace(acc& place, const acc& node) {
+  // Apart from its operands, which a combine may read after it has begun to write.
+  TILEFOLD_D static void replace(acc& place, const acc& node) {
     ::new (static_cast<void*>(__builtin_addressof(place))) acc(node);
   }
 
-  __device__ acc waiting(int level) const {
-    return cuda::shuffle_from<warp_size>(waiting_.value, level, full_warp);
-  }
+  __device__ acc waiting(int level) const { return cuda::shuffle_from(waiting_.value, level); }
 
   const Reducer& reducer_;
   const int lane_;
@@ -175,13 +169,12 @@ class tile_fold {
 
  public:
   /// Items past the tile's end that a full fold may touch.
-  __device__ __forceinline__ static int overread_items(const Source& source) {
+  TILEFOLD_D static int overread_items(const Source& source) {
     return lane_stripes<Source, shape.stripes, shape.width>::overreads(source) ? shape.width : 0;
   }
 
-  __device__ __forceinline__ static acc fold(const Source& source, const Reducer& reducer,
-                                             std::int64_t tile_first, int count, acc* warp_values,
-                                             int num_warps = most_warps) {
+  TILEFOLD_D static acc fold(const Source& source, const Reducer& reducer, std::int64_t tile_first,
+                             int count, acc* warp_values, int num_warps = most_warps) {
     const tile_fold tile{source, reducer, tile_first, count};
     using warps = block_tree<most_warps, warp_items, full_nodes, Reducer>;
     const int warp = most_warps == 1 ? 0 : static_cast<int>(threadIdx.x / warp_size);
@@ -200,7 +193,7 @@ class tile_fold {
 
   // The node of N chunks from item `first` of the tile.
   template <int N>
-  __device__ __forceinline__ acc chunks(int first) const {
+  TILEFOLD_D acc chunks(int first) const {
     if constexpr (N == 1) {
       return chunk(first);
     } else if constexpr (sizeof(acc) > most_unrolled_bytes) {
@@ -220,7 +213,7 @@ class tile_fold {
     }
   }
 
-  __device__ __forceinline__ acc chunk(int first) const {
+  TILEFOLD_D acc chunk(int first) const {
     // Made once, for accumulators need not be assignable.
     const stripes_registers stripes =
         Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)
@@ -231,16 +224,16 @@ class tile_fold {
         .fold(stripes);
   }
 
-  __device__ __forceinline__ int lane_first(int first) const { return first + lane_ * shape.width; }
+  TILEFOLD_D int lane_first(int first) const { return first + lane_ * shape.width; }
 
   // This lane's node of each stripe; all loads before the first use, so that they overlap.
-  __device__ __forceinline__ stripes_registers whole_packets(int first) const {
+  TILEFOLD_D stripes_registers whole_packets(int first) const {
     lane_stripes<Source, shape.stripes, shape.width> loaded;
     loaded.load_all(source_, tile_first_ + lane_first(first));
     return cuda::fold_packets<true>(reducer_, loaded, 0);
   }
 
-  __device__ __forceinline__ stripes_registers cut_packets(int first) const {
+  TILEFOLD_D stripes_registers cut_packets(int first) const {
     lane_stripes<Source, shape.stripes, shape.width> loaded;
 #pragma unroll
     for (int r = 0; r < shape.stripes; ++r) {
@@ -275,12 +268,8 @@ class tile_fold {
   const int lane_;
 };
 
-/// The fold of a full tile in two steps, so that the next tile is on its way while one is folded:
-///
-///     load      t0   t1   t2   t3            into registers, all stripes of a lane
-///     fold           t0   t1   t2   t3
-///
-/// For aligned memory, and for accumulators that leave room for two tiles' items in registers.
+/// The fold of a full tile in two steps, for stream_ahead(): of aligned memory, and with
+/// accumulators that leave room for two tiles' items in registers.
 template <tile_policy Policy, class Source, class Reducer>
 class tile_ahead {
   using acc = typename Reducer::accumulator;
@@ -296,8 +285,7 @@ class tile_ahead {
       shape.chunks == 1 && pays_to_load_ahead(sizeof(items), sizeof(acc), shape.width);
 
   /// Loads a tile of aligned memory: overreads() is false.
-  __device__ __forceinline__ static void load(items& loaded, const Source& source,
-                                              std::int64_t tile_first) {
+  TILEFOLD_D static void load(items& loaded, const Source& source, std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     // Then the compiler leaves out the code for misaligned memory.
@@ -306,8 +294,7 @@ class tile_ahead {
     loaded.load_all(source, tile_first + warp * warp_items + lane * shape.width);
   }
 
-  __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,
-                                             acc* warp_values) {
+  TILEFOLD_D static acc fold(const items& loaded, const Reducer& reducer, acc* warp_values) {
     using warps = block_tree<num_warps, warp_items, true, Reducer>;
     const acc node = stripe_fold<shape.stripes, shape.width, true, Reducer>(reducer, 0, 0)
                          .fold(cuda::fold_packets<true>(reducer, loaded, 0));

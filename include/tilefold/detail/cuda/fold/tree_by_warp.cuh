@@ -16,9 +16,6 @@
 // staged. fold_by_warp() chooses.
 #pragma once
 
-#include <tilefold/detail/core/folding.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/staged_stripes.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
@@ -44,9 +41,11 @@ constexpr int warps_for_trees(std::size_t acc_bytes) {
 /// whose lanes fold stretches; the result is in every lane. `Fresh`, `AtOnce` as of stretch_fold.
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
           bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>>
-__device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
-    const Source& tree, const Reducer& reducer, std::int64_t begin, std::int64_t count,
-    std::int64_t total) {
+TILEFOLD_D typename Reducer::accumulator fold_stretches_by_warp(const Source& tree,
+                                                                const Reducer& reducer,
+                                                                std::int64_t begin,
+                                                                std::int64_t count,
+                                                                std::int64_t total) {
   using stripe = stretch_fold<Source, Reducer, ByPackets, Fresh, AtOnce>;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int stripe_items = warp_size * items_of_lane;
@@ -73,7 +72,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
         if (!ByPackets && done + stripe_items <= count) {
           stack.push(now.fold_whole_stripe());
         } else {
-          stack.push(cuda::shuffle_from<warp_size>(now.fold(), 0, full_warp));
+          stack.push(cuda::shuffle_from(now.fold(), 0));
         }
       });
   return stack.value();
@@ -99,11 +98,7 @@ inline constexpr int tree_cell =
                                              : staged_shape_of<Source, Reducer>.cell;
 
 /// A tree, or an aligned block of it, by a warp: whole stripes, of which the next is always on its
-/// way, then stretches. Of small structs what is left is staged, too:
-///
-///     tree      | stripe | stripe | stripe | stripe | what is left |
-///     stages        0        1        0        1      (0)
-///
+/// way in the other stage, then stretches. Of small structs what is left is staged, too.
 template <class Source, class Reducer>
 class staged_tree {
   using acc = typename Reducer::accumulator;
@@ -118,9 +113,8 @@ class staged_tree {
   };
 
   /// The fold of items [begin, begin + count) of a tree of `total`, count >= 1, in every lane.
-  __device__ __forceinline__ static acc fold(const Source& tree, const Reducer& reducer,
-                                             shared_memory& memory, std::int64_t begin,
-                                             std::int64_t count, std::int64_t total) {
+  TILEFOLD_D static acc fold(const Source& tree, const Reducer& reducer, shared_memory& memory,
+                             std::int64_t begin, std::int64_t count, std::int64_t total) {
     const among_equals<Reducer> equals{reducer};
     const stripes_type stripes(tree, reducer, memory.stages);
     warp_stack<Reducer> stack(reducer);
@@ -172,8 +166,7 @@ class staged_tree {
       stages_trees_of_structs<Source, Reducer> && staged_bytes<Source> <= most_cut_struct_bytes;
 
   // The next stripe, of which `left` items or more exist.
-  __device__ __forceinline__ static void fill(stage& next, const Source& source,
-                                              std::int64_t left) {
+  TILEFOLD_D static void fill(stage& next, const Source& source, std::int64_t left) {
     if (left >= stripe_items) {
       next.fill(source);
     } else if (stages_rest && left > 0) {
@@ -199,9 +192,8 @@ struct tree_memory<Source, Reducer, Warps, true> {
 
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
 template <class Source, class Reducer>
-__device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
-                                                                      const Reducer& reducer,
-                                                                      std::int64_t count) {
+TILEFOLD_D typename Reducer::accumulator fold_by_warp(const Source& tree, const Reducer& reducer,
+                                                      std::int64_t count) {
   if constexpr (folds_stretches<Source, Reducer> || loads_stretches<Source>) {
     return cuda::fold_stretches_by_warp(tree, reducer, 0, count, count);
   } else {
@@ -224,12 +216,11 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Sour
   }
 }
 
-/// A tree of any length >= 1 by a warp, in stripes out of the block's tree_memory if it stages
-/// trees; the result is in every lane.
+/// The same, in stripes out of the block's tree_memory if it stages trees.
 template <class Source, class Reducer, class Memory>
-__device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
-    const Source& tree, const Reducer& reducer, std::int64_t count,
-    [[maybe_unused]] Memory& memory) {
+TILEFOLD_D typename Reducer::accumulator fold_by_warp(const Source& tree, const Reducer& reducer,
+                                                      std::int64_t count,
+                                                      [[maybe_unused]] Memory& memory) {
   if constexpr (requires { memory.of_warps; }) {
     return staged_tree<Source, Reducer>::fold(
         tree, reducer, memory.of_warps[threadIdx.x / warp_size], 0, count, count);
@@ -249,9 +240,8 @@ __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init
 
 /// Writes the exact sum of one tree of `count` >= 1 items to `out`, by a warp.
 template <class Source, class Reducer, class Init, class Out>
-__device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
-                                                const Init& init, const Out& out,
-                                                std::int64_t count) {
+TILEFOLD_D void write_exact_sum(const Source& tree, const Reducer& reducer, const Init& init,
+                                const Out& out, std::int64_t count) {
   exact_lanes<Reducer>::template write_by_warp<true>(
       0, 1, 1, count, [&](std::int64_t) { return tree; }, reducer, init, out);
 }

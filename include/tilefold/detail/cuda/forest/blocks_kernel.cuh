@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees that are too long for a warp are cut into slices, aligned blocks of a power of two of items:
+// Trees that are too long for a warp are cut into slices, aligned blocks of a power of two of
+// items:
 //
 //     tree      | slice 0 | slice 1 | slice 2 | slice 3 |   up to 1024 slices
 //     blocks         b         b'        b''      b'''      each folds a slice
@@ -20,11 +21,9 @@
 // one launch, in which each block plans them by itself (slice_plan).
 #pragma once
 
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
@@ -73,9 +72,13 @@ class slice_work {
   unsigned* arrivals;
   shared_memory& shared;
 
-  __device__ __forceinline__ void run(const tree_slice& slice) {
+  TILEFOLD_D void run(const tree_slice& slice) {
     slot<acc> value;
-    fold_slice(slice, value);
+    if constexpr (folds_stretches<source_type, Reducer> || staged) {
+      fold_parts(slice, value);
+    } else {
+      fold_tiles(slice, value);
+    }
     if (slice.slices == 1) {
       if (threadIdx.x == 0) write_tree(slice.tree, value.value);
       return;
@@ -93,22 +96,13 @@ class slice_work {
     __syncthreads();  // warp_values are free again
   }
 
-  __device__ __forceinline__ void write_tree(std::int64_t i, const acc& value) const {
+  TILEFOLD_D void write_tree(std::int64_t i, const acc& value) const {
     cuda::write(out + i, detail::finish(reducer, init, value));
   }
 
  private:
-  // In the first warp, `result` becomes the value of the slice.
-  __device__ __forceinline__ void fold_slice(const tree_slice& slice, slot<acc>& result) {
-    if constexpr (folds_stretches<source_type, Reducer> || staged) {
-      fold_parts(slice, result);
-    } else {
-      fold_tiles(slice, result);
-    }
-  }
-
-  // Every warp folds an aligned part.
-  __device__ __forceinline__ void fold_parts(const tree_slice& slice, slot<acc>& result) {
+  // In the first warp, `result` becomes the value of the slice. Every warp folds an aligned part.
+  TILEFOLD_D void fold_parts(const tree_slice& slice, slot<acc>& result) {
     constexpr int num_warps = Policy.nt / warp_size;
     using warps = block_tree<num_warps, 1, false, Reducer>;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
@@ -132,8 +126,7 @@ class slice_work {
     __syncthreads();  // warp_values are free again
   }
 
-  __device__ __forceinline__ acc fold_part(const tree_slice& slice, std::int64_t begin,
-                                           std::int64_t count) const {
+  TILEFOLD_D acc fold_part(const tree_slice& slice, std::int64_t begin, std::int64_t count) const {
     const source_type tree = forest.tree(slice.tree);
     if constexpr (staged) {
       return staged_tree<source_type, Reducer>::fold(
@@ -143,7 +136,7 @@ class slice_work {
     }
   }
 
-  __device__ __forceinline__ void fold_tiles(const tree_slice& slice, slot<acc>& result) {
+  TILEFOLD_D void fold_tiles(const tree_slice& slice, slot<acc>& result) {
     const std::int64_t first = slice.slice * slice.size;
     const std::int64_t left = slice.count - first;
     const std::int64_t items = left < slice.size ? left : slice.size;
@@ -169,8 +162,8 @@ class slice_work {
 
 /// All slices of `slices`, by all blocks.
 template <tile_policy Policy, class Slices, class Forest, class Reducer, class Init, class Out>
-__device__ __forceinline__ void fold_slices(const Slices& slices,
-                                            slice_work<Policy, Forest, Reducer, Init, Out>& work) {
+TILEFOLD_D void fold_slices(const Slices& slices,
+                            slice_work<Policy, Forest, Reducer, Init, Out>& work) {
   const std::int64_t size = slices.size(work.forest);
   for (std::int64_t s = blockIdx.x; s < size; s += gridDim.x) {
     work.run(slices.find(work.forest, s));
@@ -288,8 +281,7 @@ class slice_plan {
 
 /// Folds the trees that are for warps. Returns whether those are all.
 template <class Empty, class Work>
-__device__ __forceinline__ bool fold_all_by_warps(const forest_plan& plan, const Empty& empty,
-                                                  const Work& work) {
+TILEFOLD_D bool fold_all_by_warps(const forest_plan& plan, const Empty& empty, const Work& work) {
   const auto size = static_cast<int>(work.forest.size());
   bool any_long = false;
   for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
@@ -319,7 +311,7 @@ struct equal_slices {
   unsigned* arrivals;
 
   template <class Work>
-  __device__ __forceinline__ void fold(Work& work) const {
+  TILEFOLD_D void fold(Work& work) const {
     cuda::fold_slices(*this, work);
   }
 
@@ -348,7 +340,7 @@ struct uneven_slices : long_queue<Acc> {
   bool alone;  // the only launch: it folds all trees, and nothing was queued
 
   template <class Work>
-  __device__ __forceinline__ void fold(Work& work) const {
+  TILEFOLD_D void fold(Work& work) const {
     if constexpr (may_take_one_launch<Acc>) {
       __shared__ typename slice_plan<Work::nt>::shared_memory memory;
       finder<Work::nt> slices{*this, alone, {}};
@@ -386,8 +378,7 @@ struct uneven_slices : long_queue<Acc> {
 
   __device__ const long_queue<Acc>& queue() const { return *this; }
 
-  // Whether no tree was queued. If so, this resets the counters for the next call; blocks that ask
-  // later still get the same answer.
+  // Whether no tree was queued. If so, this resets the counters; later blocks get the same answer.
   __device__ bool is_empty() const {
     if (this->num_trees() > 0) return false;
     if (blockIdx.x == 0 && threadIdx.x == 0) this->state->reset();

@@ -4,12 +4,7 @@
 // long trees that the first launch leaves to the others.
 #pragma once
 
-#include <cstdint>
-
-#include <tilefold/config.hpp>
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

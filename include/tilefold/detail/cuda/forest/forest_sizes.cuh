@@ -4,9 +4,6 @@
 // size_queries.cuh. Host code; needs no GPU, and no kernel.
 #pragma once
 
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 
@@ -37,39 +34,29 @@ constexpr workspace_demand equal_slices_demand(std::int64_t slices, std::int64_t
   return {slices * acc_bytes, slices * arrival_bytes};
 }
 
-/// The workspace of a forest of `trees` trees of unknown lengths, and any of fewer trees.
-inline std::int64_t forest_workspace_bytes(std::int64_t trees, std::int64_t acc_bytes) {
-  const char* const query = "segments_workspace_bytes";
-  cuda::require_size(query, "num_segments", trees, 0);
-  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  cuda::require_answer(query, max_queued_partials, acc_bytes);
-  return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
-}
-
-/// The workspace of `trees` trees of `length` items each, and any of fewer and of shorter trees,
-/// under the default policy.
-inline std::int64_t equal_workspace_bytes(std::int64_t trees, std::int64_t length,
-                                          std::int64_t item_bytes, std::int64_t acc_bytes) {
-  const char* const query = "equal_segments_workspace_bytes";
-  cuda::require_size(query, "num_segments", trees, 0);
-  cuda::require_size(query, "segment_size", length, 0);
-  cuda::require_size(query, "item_bytes", item_bytes, 1);
-  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  const std::int64_t slices =
-      cuda::most_equal_slices(trees, length, policy_for(cuda::policy_bytes(item_bytes)).tile());
-  cuda::require_answer(query, detail::larger(slices, std::int64_t{1}), acc_bytes);
-  return cuda::equal_slices_demand(slices, acc_bytes).bytes();
-}
-
 /// What cuda_executor answers (cuda.cuh).
 template <class Build>
 struct forest_sizes {
+  /// Of `trees` trees of unknown lengths, and any of fewer trees.
   static std::int64_t of_any(std::int64_t trees, std::int64_t acc_bytes) {
-    return cuda::forest_workspace_bytes(trees, acc_bytes);
+    const char* const query = "segments_workspace_bytes";
+    cuda::require_size(query, "num_segments", trees, 0);
+    cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+    cuda::require_answer(query, max_queued_partials, acc_bytes);
+    return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
   }
+  /// Of `trees` trees of `length` items or any fewer and shorter ones, under the default policy.
   static std::int64_t of_equal(std::int64_t trees, std::int64_t length, std::int64_t item_bytes,
                                std::int64_t acc_bytes) {
-    return cuda::equal_workspace_bytes(trees, length, item_bytes, acc_bytes);
+    const char* const query = "equal_segments_workspace_bytes";
+    cuda::require_size(query, "num_segments", trees, 0);
+    cuda::require_size(query, "segment_size", length, 0);
+    cuda::require_size(query, "item_bytes", item_bytes, 1);
+    cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+    const std::int64_t slices =
+        cuda::most_equal_slices(trees, length, policy_for(cuda::policy_bytes(item_bytes)).tile());
+    cuda::require_answer(query, detail::larger(slices, std::int64_t{1}), acc_bytes);
+    return cuda::equal_slices_demand(slices, acc_bytes).bytes();
   }
 };
 

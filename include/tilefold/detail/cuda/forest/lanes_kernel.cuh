@@ -12,17 +12,13 @@
 //                                        is full, this warp folds it
 #pragma once
 
-#include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
 
 namespace tilefold::detail::cuda {
 
-/// Whether every tree can be dealt. Those of one length, or of a bounded one, are dealt only if
-/// that is short enough.
+/// Whether every tree can be dealt: those of one length, or a bounded one, if that is short enough.
 template <class Forest>
 inline constexpr bool all_dealt = false;
 template <class Source>
@@ -63,8 +59,8 @@ class batch_work {
   const long_queue<acc>& queue;
 
   /// Folds those trees of batches `b`, `b + step`... that are short enough to be dealt.
-  __device__ __forceinline__ left_over fold_dealt(const tree_batches& batches, std::int64_t b,
-                                                  std::int64_t step) const {
+  TILEFOLD_D left_over fold_dealt(const tree_batches& batches, std::int64_t b,
+                                  std::int64_t step) const {
     left_over others{0, false, 0};
     unsigned turn = 0;
     if (b >= batches.num()) return others;
@@ -117,8 +113,8 @@ class batch_work {
   }
 
   /// Folds those deals of the batches that are `wide` whose sums are not narrow, the long way.
-  __device__ __forceinline__ void fold_wide(const tree_batches& batches, std::int64_t b,
-                                            std::int64_t step, unsigned wide) const {
+  TILEFOLD_D void fold_wide(const tree_batches& batches, std::int64_t b, std::int64_t step,
+                            unsigned wide) const {
     for (unsigned turn = 0; b < batches.num(); b += step, ++turn) {
       if ((wide >> (turn % 32) & 1) == 0) continue;
       const batch now(*this, batches, b);
@@ -143,7 +139,7 @@ class batch_work {
 
   /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
   /// no room.
-  __device__ __forceinline__ void queue_longest(std::int64_t begin, int num) const {
+  TILEFOLD_D void queue_longest(std::int64_t begin, int num) const {
     const Forest here = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {
       const trees_type trees(here, t, num, plan.warp_items);
@@ -155,7 +151,7 @@ class batch_work {
   }
 
   /// Queues tree `t`, which is for blocks, or folds it where there is no room.
-  __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
+  TILEFOLD_D void queue_or_fold(std::int64_t t) const {
     const bool is_first_lane = threadIdx.x % warp_size == 0;
     const std::int64_t count = forest.count(t);
     bool queued = false;
@@ -170,7 +166,7 @@ class batch_work {
   }
 
   /// Whether there are items enough before and after these trees for loads to reach beyond them.
-  __device__ __forceinline__ bool is_inner(std::int64_t begin, int num) const {
+  TILEFOLD_D bool is_inner(std::int64_t begin, int num) const {
     if constexpr (Forest::in_one_range) {
       const element_range all = forest.all_items();
       return forest.first(begin) - all.begin >= load_bytes &&
@@ -182,7 +178,7 @@ class batch_work {
 
   /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
   template <class Window>
-  __device__ __forceinline__ void keep_exact(std::int64_t t, int count, const Window& sum) const {
+  TILEFOLD_D void keep_exact(std::int64_t t, int count, const Window& sum) const {
     // An `empty` that is an accumulator is the sum of no items.
     if (std::is_same_v<Empty, acc> || count > 0) {
       cuda::write(out + t, reducer.result_of_exact_sum(sum, count));
@@ -192,7 +188,7 @@ class batch_work {
   }
 
   /// Writes the result of tree `t`, of `count` items.
-  __device__ __forceinline__ void write_tree(std::int64_t t, int count, const acc& value) const {
+  TILEFOLD_D void write_tree(std::int64_t t, int count, const acc& value) const {
     if (count > 0) {
       cuda::write(out + t, detail::finish(reducer, init, value));
     } else {
@@ -207,17 +203,16 @@ class batch_work {
     int size;
     bool inner;
 
-    __device__ __forceinline__ batch(const batch_work& work, const tree_batches& batches,
-                                     std::int64_t b)
+    TILEFOLD_D batch(const batch_work& work, const tree_batches& batches, std::int64_t b)
         : forest(work.forest.from(batches.first(b))),
           first(batches.first(b)),
           size(batches.size(b)),
           inner(work.is_inner(first, size)) {}
   };
 
-  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  TILEFOLD_D static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
 
-  __device__ __forceinline__ acc fold_by_warp(const source_type& tree, std::int64_t count) const {
+  TILEFOLD_D acc fold_by_warp(const source_type& tree, std::int64_t count) const {
     if constexpr (Fresh) {
       return cuda::fold_stretches_by_warp<source_type, Reducer, false, true>(tree, reducer, 0,
                                                                              count, count);
@@ -229,9 +224,8 @@ class batch_work {
 
 /// What a launch leaves to others of batches `b`, `b + step`...
 template <class Work>
-__device__ __forceinline__ void leave(const Work& work, const left_over& others,
-                                      const tree_batches& batches, std::int64_t b,
-                                      std::int64_t step) {
+TILEFOLD_D void leave(const Work& work, const left_over& others, const tree_batches& batches,
+                      std::int64_t b, std::int64_t step) {
   if (others.for_warps > 0 && threadIdx.x % warp_size == 0) {
     atomicAdd(&work.queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
   }
@@ -244,7 +238,7 @@ __device__ __forceinline__ void leave(const Work& work, const left_over& others,
 /// mean at each place that is looked at would fit a lane. Each lane looks at 32 neighbours, in 32
 /// places that are spread over the forest, so every warp that asks gets the same answer.
 template <class Forest>
-__device__ __forceinline__ bool has_short_trees(const Forest& forest) {
+TILEFOLD_D bool has_short_trees(const Forest& forest) {
   const std::int64_t lane = static_cast<int>(threadIdx.x) % warp_size;
   const std::int64_t t = forest.size() / warp_size * lane;
   const std::int64_t items = forest.first(t + warp_size) - forest.first(t);
@@ -253,14 +247,13 @@ __device__ __forceinline__ bool has_short_trees(const Forest& forest) {
          __all_sync(full_warp, items <= short_items * warp_size);
 }
 
-/// Which forests lanes_kernel folds: any, or only one whose trees are not short, if the launch asks
-/// for that.
+/// Which forests lanes_kernel folds: any, or, if asked, only one whose trees are not short.
 struct any_trees {
   any_trees() = default;
   explicit any_trees(bool) {}
 
   template <class Forest>
-  __device__ __forceinline__ bool are_for_others(const Forest&) const {
+  TILEFOLD_D bool are_for_others(const Forest&) const {
     return false;
   }
 };
@@ -268,7 +261,7 @@ struct longer_trees {
   bool asked;
 
   template <class Forest>
-  __device__ __forceinline__ bool are_for_others(const Forest& forest) const {
+  TILEFOLD_D bool are_for_others(const Forest& forest) const {
     return asked && cuda::has_short_trees(forest);
   }
 };

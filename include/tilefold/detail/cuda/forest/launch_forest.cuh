@@ -4,10 +4,7 @@
 #pragma once
 
 #include <tilefold/detail/core/deferred_forest.hpp>
-#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/forest_job.cuh>
-#include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/forest/blocks_kernel.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
@@ -19,40 +16,30 @@
 
 namespace tilefold::detail::cuda {
 
-/// Every row of a forest of one length, which has an item or more, and no more than its blocks'
-/// tiles:
-///
-///     grid       y: blocks of a row                 x: rows
-///     row 0    | b0 | b1 | .. | b7 | -> out[0]      one block, or a cluster of 8 that hand their
-///     row 1    | b0 | b1 | .. | b7 | -> out[1]      values to the first
-///      ..
-///
-/// All of a row is on its way at once, and the GPU gives the next row to whatever SM is free. The
-/// kernels of forests hold a GPU and take trees in a fixed order, so the last ones are waited for.
+/// Every row of a forest of one length, of one item to its blocks' tiles. x of the grid is the row;
+/// y is one block, or those of a cluster of 8. All of a row is on its way at once, and the GPU
+/// gives the next row to whatever SM is free; kernels of forests take trees in a fixed order, and
+/// wait for the last ones.
 template <class Forest, class Acc>
 struct short_range_of_row {
   static constexpr bool only_clusters = true;
 
   Forest forest;
 
-  __device__ __forceinline__ unsigned block() const { return blockIdx.y; }
-  __device__ __forceinline__ unsigned blocks() const { return gridDim.y; }
-  __device__ __forceinline__ auto source() const { return forest.tree(row()); }
-  __device__ __forceinline__ int size() const { return static_cast<int>(forest.length); }
-  __device__ __forceinline__ scratch<Acc> memory() const { return {}; }
+  TILEFOLD_D unsigned block() const { return blockIdx.y; }
+  TILEFOLD_D unsigned blocks() const { return gridDim.y; }
+  TILEFOLD_D auto source() const { return forest.tree(row()); }
+  TILEFOLD_D int size() const { return static_cast<int>(forest.length); }
+  TILEFOLD_D scratch<Acc> memory() const { return {}; }
   template <class Out>
-  __device__ __forceinline__ decltype(auto) place(const Out& out) const {
+  TILEFOLD_D decltype(auto) place(const Out& out) const {
     return out + row();
   }
-  __device__ __forceinline__ static std::int64_t row() { return blockIdx.x; }
+  TILEFOLD_D static std::int64_t row() { return blockIdx.x; }
 };
 
 /// A length that stands in memory which the GPU reads (deferred_forest.hpp), and what stands for no
-/// items. Blocks are as many as the GPU holds, or as the longest range has tiles:
-///
-///     length      10 tiles of up to 1000; 4 blocks
-///     tiles       0   1   2 | 3   4   5 | 6   7 | 8   9
-///                  block 0     block 1    b. 2    b. 3
+/// items. As many blocks as the GPU holds, or the longest range has tiles, share the tiles.
 template <class Number, class Empty>
 struct deferred_length {
   static constexpr bool may_be_zero = true;
@@ -60,8 +47,8 @@ struct deferred_length {
   Number number;
   Empty empty;
 
-  __device__ __forceinline__ std::int64_t get() const { return number.get(); }
-  __device__ __forceinline__ tile_shares shares(std::int64_t n, int tile) const {
+  TILEFOLD_D std::int64_t get() const { return number.get(); }
+  TILEFOLD_D tile_shares shares(std::int64_t n, int tile) const {
     const auto tiles = static_cast<unsigned>(tree::num_blocks(n, std::int64_t{tile}));
     return {tiles / gridDim.x, tiles % gridDim.x};
   }
@@ -150,19 +137,6 @@ template <class Job>
 inline constexpr bool always_takes_one_launch =
     may_take_one_launch<typename Job::acc> && is_instance<deferred_tree, typename Job::forest_type>;
 
-/// Asks the GPU about every kernel that launch_trees_of_any_length() may launch. The answers are
-/// remembered, so it asks nothing that could fail between two launches.
-template <class Build, tile_policy Policy, class Job>
-void ready_trees(const Job& job, std::int64_t most_trees) {
-  (void)cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
-  if (fits_one_launch<Job>(most_trees)) return;
-  if constexpr (!always_takes_one_launch<Job>) {
-    if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
-    if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
-    (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-  }
-}
-
 /// Launches lanes_kernel: `which` of the trees, with what the later launches need to know.
 template <class Build, class Job>
 void launch_lanes(const Job& job, std::int64_t most_trees, const forest_plan& plan,
@@ -188,16 +162,6 @@ long_queue<Acc> queue_in(std::int64_t most_trees, const WorkspaceFor& workspace_
           reinterpret_cast<long_tree*>(space.partials() + partial_bytes),
           max_queued_partials,
           trees};
-}
-
-/// A forest of few trees.
-template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
-  const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
-  const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
-  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
-  kernel.launch(kernel.resident, job.stream, {queue, plan, job.empty, true}, job.forest,
-                job.reducer, job.init, job.out);
 }
 
 /// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
@@ -243,7 +207,11 @@ void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
                                 const WorkspaceFor& workspace_for) {
   if constexpr (may_take_one_launch<typename Job::acc>) {
     if (fits_one_launch<Job>(most_trees)) {
-      return cuda::launch_all_in_one<Build, Policy>(job, most_trees, workspace_for);
+      const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
+      const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
+      const auto kernel = cuda::ready_blocks<Build, Policy, slices_of<Job>>(job);
+      return kernel.launch(kernel.resident, job.stream, {queue, plan, job.empty, true}, job.forest,
+                           job.reducer, job.init, job.out);
     }
   }
   if constexpr (!always_takes_one_launch<Job>) {
@@ -422,18 +390,6 @@ void launch_equal_slices(const Job& job, std::int64_t trees, const WorkspaceFor&
                 job.reducer, job.init, job.out);
 }
 
-/// Whether rows are better short ranges.
-template <class Source, class Reducer>
-bool better_as_short_rows(const short_rows& of, int num_sms) {
-  constexpr int bytes = item_bytes<Source>;
-  constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
-  if constexpr (acc_bytes > 8) {
-    return cuda::pays_as_short_rows_of_pairs(of, bytes, acc_bytes, num_sms);
-  } else {
-    return cuda::pays_as_short_rows(of, bytes, num_sms);
-  }
-}
-
 /// Folds rows as short ranges. False, with nothing launched, if that does not pay, or cannot be.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
@@ -448,10 +404,13 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
     if (rows < 1 || rows > most_short_rows) return false;
     grid_shape grid = cuda::short_shape_for(tile, n, job.gpu.early_launches, job.gpu.tuning());
     if (grid.blocks > 1 && !grid.cluster) return false;
-    if (!cuda::better_as_short_rows<Source, Reducer>({rows, n, grid.blocks, grid.nt, tile.vt},
-                                                     job.gpu.num_sms)) {
-      return false;
-    }
+    constexpr int bytes = item_bytes<Source>;
+    constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+    const short_rows of{rows, n, grid.blocks, grid.nt, tile.vt};
+    const bool pays = acc_bytes > 8
+                          ? cuda::pays_as_short_rows_of_pairs(of, bytes, acc_bytes, job.gpu.num_sms)
+                          : cuda::pays_as_short_rows(of, bytes, job.gpu.num_sms);
+    if (!pays) return false;
     using row = short_range_of_row<equal_forest<Source>, typename Reducer::accumulator>;
     static known_kernel known;
     const auto kernel = known.on(
@@ -464,15 +423,12 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
   }
 }
 
-/// Blocks that share a long row at most: as many as a row has slices at most.
-inline constexpr std::int64_t most_row_blocks = max_slices;
-
-/// Two tiles each; no more than one group of partials, for which there is one counter, and than
-/// slices of the row, for which there is workspace.
+/// The blocks that share a long row at most: two tiles each; no more than one group of partials,
+/// for which there is one counter, and than slices of the row, for which there is workspace.
 constexpr std::int64_t most_blocks_of_row(tile_policy tile, std::int64_t length, int bytes) {
   const std::int64_t most =
       detail::smaller(length / (2 * tile.tile()), length / policy_for(bytes).tile());
-  return detail::smaller(most, detail::smaller(std::int64_t{group_size(tile)}, most_row_blocks));
+  return detail::smaller(most, std::int64_t{detail::smaller(group_size(tile), max_slices)});
 }
 
 /// The blocks of a row by which `resident` blocks at a time have folded all rows first: as many as
@@ -502,8 +458,7 @@ inline constexpr bool folds_rows_in_any_order =
     fold_traits<Reducer>::folds_in_any_order && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::selects && sizeof(typename Reducer::accumulator) <= 32;
 
-/// Folds long rows in any order, if there are enough items for the GPU. False, with nothing
-/// launched, of others.
+/// Folds long rows in any order, if that pays. False, with nothing launched, of others.
 template <class Build, class Job, class WorkspaceFor>
 bool launch_any_order_rows(const Job& job, const WorkspaceFor& workspace_for) {
   using acc = typename Job::acc;
@@ -565,11 +520,19 @@ constexpr tile_policy forest_policy() {
   }
 }
 
+/// Asks the GPU about every kernel that launch_forest() may launch for trees of any length. The
+/// answers are remembered, so it asks nothing that could fail between two launches.
 template <class Build, class Policy, class Job>
 void ready_forest(const Job& job, std::int64_t most_trees) {
-  using source_type = typename Job::source_type;
-  cuda::ready_trees<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
-      job, most_trees);
+  constexpr tile_policy policy =
+      forest_policy<Policy, typename Job::source_type, typename Job::reducer_type>();
+  (void)cuda::ready_blocks<Build, policy, slices_of<Job>>(job);
+  if (fits_one_launch<Job>(most_trees)) return;
+  if constexpr (!always_takes_one_launch<Job>) {
+    if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
+    if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
+    (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
+  }
 }
 
 template <class Build, class Policy, class Job, class WorkspaceFor>

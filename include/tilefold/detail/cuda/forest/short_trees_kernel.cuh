@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first launch of a forest of many trees, if most of them are short (short_trees.cuh). Both
+// The first launch of a forest of many trees, if most of them are short. Both
 // this kernel and lanes_kernel sample the lengths, and one of the two ends at once. Where every
 // tree is promised to be short (segment_bound.hpp), this is the only launch, and nothing is
 // sampled.
@@ -12,10 +12,6 @@
 //       more                      is left to warps_kernel or blocks_kernel, as lanes_kernel does
 #pragma once
 
-#include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
@@ -41,14 +37,13 @@ class tree_of_lane {
   using acc = typename Reducer::accumulator;
 
  public:
-  /// Fetches the first `count` items of `tree`. `inner` says that memory goes on for 16 bytes
-  /// before and after them.
-  __device__ __forceinline__ void load(const Source& tree, int count, bool inner) {
+  /// Fetches the first `count` items of `tree`; `inner` as of lane_stretch::load().
+  TILEFOLD_D void load(const Source& tree, int count, bool inner) {
     count_ = count;
     items_.load(tree, 0, count, inner);
   }
   /// Its value, if it has items. All lanes of the warp take part.
-  __device__ __forceinline__ acc fold(const Reducer& reducer) {
+  TILEFOLD_D acc fold(const Reducer& reducer) {
     items_.settle();
     return lane_tree<acc>::template within<Items>(
         0, count_, cuda::warp_max(count_), [&](int i) { return items_.lift(reducer, i); },
@@ -75,7 +70,7 @@ struct waiting_tree {
 class inner_batches {
  public:
   template <class Forest>
-  __device__ __forceinline__ explicit inner_batches(const Forest& forest)
+  TILEFOLD_D explicit inner_batches(const Forest& forest)
       : num_(static_cast<int>(tree::num_blocks(forest.size(), warp_size))) {
     // A lane looks at a k.
     const std::int64_t trees = forest.size();
@@ -89,10 +84,10 @@ class inner_batches {
     end_ = inside == 0 ? num_ : static_cast<int>(trees / warp_size) - begin_;
   }
 
-  __device__ __forceinline__ int begin() const { return begin_; }
-  __device__ __forceinline__ int end() const { return end_; }
-  __device__ __forceinline__ int num_outer() const { return num_ - (end_ - begin_); }
-  __device__ __forceinline__ int outer(int i) const { return i < begin_ ? i : end_ + i - begin_; }
+  TILEFOLD_D int begin() const { return begin_; }
+  TILEFOLD_D int end() const { return end_; }
+  TILEFOLD_D int num_outer() const { return num_ - (end_ - begin_); }
+  TILEFOLD_D int outer(int i) const { return i < begin_ ? i : end_ + i - begin_; }
 
  private:
   int num_;
@@ -125,7 +120,7 @@ class short_tree_work {
   static constexpr bool all_short = all_dealt<typename Work::forest_type>;
 
  public:
-  __device__ __forceinline__ short_tree_work(const Work& work, short_trees_memory& memory)
+  TILEFOLD_D short_tree_work(const Work& work, short_trees_memory& memory)
       : work_(work), memory_(memory) {
     if (lane() == 0) {
       memory_.num_listed = 0;
@@ -136,7 +131,7 @@ class short_tree_work {
   }
 
   /// Folds those trees of batches `warp`, `warp + warps`... that are short enough to be dealt.
-  __device__ __forceinline__ void fold(int warp, int warps) {
+  TILEFOLD_D void fold(int warp, int warps) {
     const inner_batches inner(work_.forest);
     // The last warps may have a batch less.
     for (int g = warps - 1 - warp; g < inner.num_outer(); g += warps) fold_outer(inner.outer(g));
@@ -164,7 +159,7 @@ class short_tree_work {
   }
 
   /// Queues the trees for blocks, or folds them where there is no room.
-  __device__ __forceinline__ void queue_longest(int warp, int warps) const {
+  TILEFOLD_D void queue_longest(int warp, int warps) const {
     const auto trees = static_cast<int>(work_.forest.size());
     const inner_batches inner(work_.forest);
     int i = 0;
@@ -192,25 +187,24 @@ class short_tree_work {
  private:
   // What is made of it is not kept from turn to turn: there is no register for that, and a spilled
   // offset would be waited for.
-  __device__ __forceinline__ static int lane() { return cuda::opaque_lane(); }
+  TILEFOLD_D static int lane() { return cuda::opaque_lane(); }
 
-  __device__ __forceinline__ void read_offsets(int batch, int end) {
+  TILEFOLD_D void read_offsets(int batch, int end) {
     if (batch >= end) return;
     const int t = batch * warp_size + lane();
     first_ = work_.forest.first(t);
     last_ = work_.forest.first(t + 1);
   }
 
-  // A tree's length as lane_plan takes it. Of a tree that is longer than promised, the items that a
-  // lane has room for.
-  __device__ __forceinline__ static int short_length(std::int64_t count) {
+  // A tree's length as lane_plan takes it; of one longer than promised, what a lane has room for.
+  TILEFOLD_D static int short_length(std::int64_t count) {
     if constexpr (all_short) count = detail::smaller(count, std::int64_t{short_items});
     if (count > plan_type::most_items) return plan_type::for_warps;
     return static_cast<int>(detail::larger(count, std::int64_t{0}));
   }
 
   // A batch at either end of memory: all its trees are dealt.
-  __device__ __forceinline__ void fold_outer(int batch) {
+  TILEFOLD_D void fold_outer(int batch) {
     const int t = batch * warp_size + lane();
     const bool exists = t < work_.forest.size();
     const std::int64_t begin = exists ? work_.forest.first(t) : 0;
@@ -222,8 +216,7 @@ class short_tree_work {
     __syncwarp();
   }
 
-  __device__ __forceinline__ void let_wait(std::int64_t begin, int count, int t, bool waits,
-                                           bool outer) {
+  TILEFOLD_D void let_wait(std::int64_t begin, int count, int t, bool waits, bool outer) {
     const unsigned longer = __ballot_sync(full_warp, waits);
     if (longer == 0) return;
     if (!all_short && __any_sync(full_warp, count == plan_type::for_warps)) {
@@ -235,7 +228,7 @@ class short_tree_work {
     num_waiting_ += __popc(longer);
   }
 
-  __device__ __forceinline__ void leave_long(int count, int t, bool outer) const {
+  TILEFOLD_D void leave_long(int count, int t, bool outer) const {
     const bool is_left = count == plan_type::for_warps;
     const bool for_blocks = is_left && work_.forest.count(t) > work_.plan.warp_items;
     const unsigned to_warps = __ballot_sync(full_warp, is_left && !for_blocks);
@@ -260,12 +253,12 @@ class short_tree_work {
   }
 
   // Deals the trees that came last, as many as there are lanes for.
-  __device__ __forceinline__ void deal(bool inner) {
+  TILEFOLD_D void deal(bool inner) {
     waiting_tree mine{0, plan_type::no_tree, 0};
     if (lane() < num_waiting_) mine = memory_.waiting[num_waiting_ - 1 - lane()];
     const plan_type dealt(mine.count, lane());
     stretch_fold<source_type, reducer_type, false, true> fold(work_.reducer, dealt);
-    const std::int64_t begin = cuda::shuffle_from<warp_size>(mine.first, dealt.owner, full_warp);
+    const std::int64_t begin = cuda::shuffle_from(mine.first, dealt.owner);
     fold.load(detail::starting_at(work_.forest.source, begin), 0, inner || fold.is_inner());
     const int t = __shfl_sync(full_warp, mine.tree, dealt.owner);
     num_waiting_ -= dealt.trees;

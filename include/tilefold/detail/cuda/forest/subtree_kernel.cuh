@@ -19,8 +19,6 @@
 //     level k   stripe_fold merges nodes up to level k, and one lane writes each
 #pragma once
 
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/staged_stripes.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
@@ -52,8 +50,7 @@ class subtree_work {
   std::int64_t n;  // items of all trees
 
   /// Writes the nodes of level `level`, of no more items than a chunk, of chunks `c`, `c` + step...
-  __device__ __forceinline__ void run(std::int64_t c, std::int64_t step, int level,
-                                      warp_memory&) const {
+  TILEFOLD_D void run(std::int64_t c, std::int64_t step, int level, warp_memory&) const {
     const std::int64_t whole = detail::larger(n - overread(), std::int64_t{0}) / chunk_items;
     if constexpr (loads_ahead) {
       if (!loaded_stripes::overreads(source)) c = whole_chunks_ahead(c, step, whole, level);
@@ -71,18 +68,16 @@ class subtree_work {
   // Where two chunks of items leave registers for the rest, and items are plain words.
   static constexpr bool loads_ahead = pays_to_load_chunks_ahead(sizeof(acc), shape.width);
 
-  __device__ __forceinline__ int overread() const {
-    return loaded_stripes::overreads(source) ? shape.width : 0;
-  }
+  TILEFOLD_D int overread() const { return loaded_stripes::overreads(source) ? shape.width : 0; }
 
-  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
-  __device__ __forceinline__ static std::int64_t lane_first(std::int64_t c) {
+  TILEFOLD_D static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  TILEFOLD_D static std::int64_t lane_first(std::int64_t c) {
     return c * chunk_items + lane() * shape.width;
   }
 
   // The items of the next chunk come while one is folded. Returns the first cut chunk.
-  __device__ __forceinline__ std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step,
-                                                             std::int64_t whole, int level) const {
+  TILEFOLD_D std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step, std::int64_t whole,
+                                             int level) const {
     if (c >= whole) return c;
     // Then the compiler leaves out the code for misaligned memory.
     const bool aligned = !loaded_stripes::overreads(source);
@@ -103,7 +98,7 @@ class subtree_work {
         });
   }
 
-  __device__ __forceinline__ void fold_cut_chunk(std::int64_t c, int level) const {
+  TILEFOLD_D void fold_cut_chunk(std::int64_t c, int level) const {
     const auto count =
         static_cast<int>(detail::smaller(n - c * chunk_items, std::int64_t{chunk_items}));
     loaded_stripes loaded;
@@ -116,8 +111,8 @@ class subtree_work {
   }
 
   template <bool Full>
-  __device__ __forceinline__ void write_nodes(const loaded_stripes& loaded, std::int64_t c,
-                                              int count, int level) const {
+  TILEFOLD_D void write_nodes(const loaded_stripes& loaded, std::int64_t c, int count,
+                              int level) const {
     const std::int64_t first = c * chunk_items;
     nodes<Full>(loaded, count, level, [&](int node, const acc& value) {
       cuda::write(out + ((first >> level) + node), detail::finish(reducer, init, value));
@@ -126,8 +121,8 @@ class subtree_work {
 
   // Calls keep(node, value) for every node of `level` among the `count` items that are loaded.
   template <bool Full, class Keep>
-  __device__ __forceinline__ void nodes(const loaded_stripes& loaded, int count, int level,
-                                        const Keep& keep) const {
+  TILEFOLD_D void nodes(const loaded_stripes& loaded, int count, int level,
+                        const Keep& keep) const {
     if (level < width_bits) {
 #pragma unroll
       for (int r = 0; r < shape.stripes; ++r) {
@@ -145,8 +140,8 @@ class subtree_work {
   // items are nodes of level Level. This is a recursion, because in a loop over levels the compiler
   // would put the values into local memory.
   template <int Level, int N, bool Full, class Keep>
-  __device__ __forceinline__ void packet_nodes(const registers<acc, N>& items, int first, int count,
-                                               int level, const Keep& keep) const {
+  TILEFOLD_D void packet_nodes(const registers<acc, N>& items, int first, int count, int level,
+                               const Keep& keep) const {
     if (level == Level) {
 #pragma unroll
       for (int j = 0; j < N; ++j) {
@@ -189,8 +184,7 @@ class staged_subtree_work {
   std::int64_t n;  // items of all trees
 
   /// Writes the nodes of level `level` of chunks `g`, `g` + step...; n is a multiple of 2^level.
-  __device__ __forceinline__ void run(std::int64_t g, std::int64_t step, int level,
-                                      warp_memory& memory) const {
+  TILEFOLD_D void run(std::int64_t g, std::int64_t step, int level, warp_memory& memory) const {
     const stripes_type stripes(source, reducer, memory.stages);
     const std::int64_t whole = (n - stripes.overread_items()) / chunk_items;
     if (g < whole) {
@@ -214,7 +208,7 @@ class staged_subtree_work {
   }
 
  private:
-  __device__ __forceinline__ void write_tree(std::int64_t t, const acc& value) const {
+  TILEFOLD_D void write_tree(std::int64_t t, const acc& value) const {
     cuda::write(out + t, detail::finish(reducer, init, value));
   }
 };

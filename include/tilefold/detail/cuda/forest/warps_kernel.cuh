@@ -17,8 +17,6 @@
 // (docs/notes/tuning.md).
 #pragma once
 
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
@@ -40,8 +38,8 @@ namespace tilefold::detail::cuda {
 /// first warp asks. Every lane of the warp makes every call.
 class warp_turns {
  public:
-  __device__ __forceinline__ warp_turns(turn_counters& counters, std::int64_t warp,
-                                        std::int64_t warps, std::int64_t batches, bool in_turns)
+  TILEFOLD_D warp_turns(turn_counters& counters, std::int64_t warp, std::int64_t warps,
+                        std::int64_t batches, bool in_turns)
       : counters_(counters),
         batches_(batches),
         warps_(static_cast<unsigned>(warps)),
@@ -51,7 +49,7 @@ class warp_turns {
   }
 
   /// Moves on to the warp's next batch; the first one is batch `warp`. False if there are no more.
-  __device__ __forceinline__ bool advance(std::int64_t& batch) {
+  TILEFOLD_D bool advance(std::int64_t& batch) {
     if (turn_ == 0) {
       batch += warps_;
     } else if (--left_ > 0) {
@@ -65,14 +63,14 @@ class warp_turns {
   }
 
  private:
-  __device__ __forceinline__ static unsigned turn_of(std::int64_t warps, std::int64_t batches) {
+  TILEFOLD_D static unsigned turn_of(std::int64_t warps, std::int64_t batches) {
     return static_cast<unsigned>(
         detail::larger((batches - warps) / (warps * turns_of_warp), std::int64_t{1}));
   }
 
   // The number of a turn that is the warp's from now on, in lane 0. It is asked for a turn ahead,
   // so that the warp does not wait for the answer.
-  __device__ __forceinline__ unsigned take() const {
+  TILEFOLD_D unsigned take() const {
     if (threadIdx.x % warp_size != 0) return 0;
     const unsigned used = detail::smaller(warps_, num_turn_counters);
     const unsigned counter = warp_ % used;
@@ -90,31 +88,30 @@ class warp_turns {
 
 /// All trees of a forest whose trees have one length.
 struct equal_trees {
-  __device__ __forceinline__ bool none() const { return false; }
+  TILEFOLD_D bool none() const { return false; }
 
   /// Calls fold(t, tree, its number of items) for the trees of warp `warp` of `warps`.
   template <int, class Forest, class Fold>
-  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
-                                           std::int64_t warps, const Fold& fold) const {
+  TILEFOLD_D void for_each(const Forest& forest, std::int64_t warp, std::int64_t warps,
+                           const Fold& fold) const {
     for (std::int64_t t = warp; t < forest.size(); t += warps) {
       fold(t, forest.tree(t), forest.length);
     }
   }
 };
 
-/// The trees that the first launch has left to warps. It has counted them; which ones they are,
-/// their lengths say.
+/// The trees that the first launch has left to warps, and counted; their lengths say which.
 template <class Acc>
 struct counted_trees {
   long_queue<Acc> queue;
   forest_plan plan;
 
-  __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
+  TILEFOLD_D bool none() const { return queue.state->num_for_warps == 0; }
 
   /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them.
   template <int Items, class Forest, class Fold>
-  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
-                                           std::int64_t warps, const Fold& fold) const {
+  TILEFOLD_D void for_each(const Forest& forest, std::int64_t warp, std::int64_t warps,
+                           const Fold& fold) const {
     const std::int64_t size = forest.size();
     const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
     const auto batch =
@@ -150,11 +147,11 @@ struct uncounted_trees {
   long_queue<Acc> queue;
   forest_plan plan;
 
-  __device__ __forceinline__ bool none() const { return false; }
+  TILEFOLD_D bool none() const { return false; }
 
   template <int, class Forest, class Fold>
-  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
-                                           std::int64_t warps, const Fold& fold) const {
+  TILEFOLD_D void for_each(const Forest& forest, std::int64_t warp, std::int64_t warps,
+                           const Fold& fold) const {
     const std::int64_t size = forest.size();
     if (warp >= size) return;
     warp_turns turns(queue.state->turns, warp, warps, size, true);

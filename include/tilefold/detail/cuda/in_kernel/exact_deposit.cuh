@@ -20,22 +20,18 @@
 //     pieces     their sums over 32 lanes fit 32 bits: one instruction each
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/exact/balanced_state.hpp>
 #include <tilefold/detail/exact/exact_state.hpp>
 
 namespace tilefold::detail::cuda {
 
-__device__ __forceinline__ std::uint64_t add_to_word(std::uint64_t* word, std::uint64_t x) {
+TILEFOLD_D std::uint64_t add_to_word(std::uint64_t* word, std::uint64_t x) {
   return atomicAdd(reinterpret_cast<unsigned long long*>(word), static_cast<unsigned long long>(x));
 }
 
-/// Notes that `marks` were seen. A load comes first: of a state that many deposit into, the marks
-/// are there after a while.
-__device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t marks) {
+/// Notes that `marks` were seen. A load comes first: after a while the marks are there.
+TILEFOLD_D void note(std::uint64_t& seen_before, std::uint64_t marks) {
   const std::uint64_t before = *const_cast<const volatile std::uint64_t*>(&seen_before);
   if ((before & marks) != marks) {
     atomicOr(reinterpret_cast<unsigned long long*>(&seen_before),
@@ -49,8 +45,7 @@ __device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t m
 /// enough: a word that is not 0 was so from the beginning, in a state that says so, or another
 /// deposit made it so, the first of which found a 0.
 template <class State>
-__device__ __forceinline__ void add_atomically(State& state, std::uint64_t mantissa, int bit,
-                                               bool negative) {
+TILEFOLD_D void add_atomically(State& state, std::uint64_t mantissa, int bit, bool negative) {
   std::uint64_t met = 1;
   const int first = bit / 64;
   detail::add_to_balanced<State::words>(mantissa, bit, negative, [&](int i, std::uint64_t change) {
@@ -79,8 +74,7 @@ struct peer_sum {
   std::int64_t above;
 
 #if __CUDA_ARCH__ >= 800
-  __device__ __forceinline__ static peer_sum of(unsigned peers, std::uint64_t mantissa, int shift,
-                                                bool negative) {
+  TILEFOLD_D static peer_sum of(unsigned peers, std::uint64_t mantissa, int shift, bool negative) {
     constexpr std::uint64_t mask = (std::uint64_t{1} << piece_bits) - 1;
     const std::uint64_t low = mantissa << shift;
     const auto sum_of = [&](std::uint64_t piece) {
@@ -96,7 +90,7 @@ struct peer_sum {
 };
 
 template <class State>
-__device__ __forceinline__ void add_signed(State& state, std::int64_t x, int bit) {
+TILEFOLD_D void add_signed(State& state, std::int64_t x, int bit) {
   const auto bits = static_cast<std::uint64_t>(x);
   cuda::add_atomically(state, x < 0 ? std::uint64_t{0} - bits : bits, bit, x < 0);
 }
@@ -106,7 +100,7 @@ inline constexpr int least_peers = 4;
 
 /// Adds one item to a state. Threads may do so in any number and order, at any place.
 template <class State, class Item>
-__device__ __forceinline__ void deposit_into(State& state, Item item) {
+TILEFOLD_D void deposit_into(State& state, Item item) {
   const exact_addend x = detail::addend_of<State::least>(item);
   if (x.marks != 0) {
     cuda::note(state.marks, x.marks);

@@ -18,8 +18,7 @@ namespace tilefold::detail::cuda {
 constexpr bool pays_to_read_in_pairs(int nt, std::size_t acc_bytes, bool all_there) {
   return acc_bytes == 4 && nt <= 256 && all_there;
 }
-/// A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which
-/// wait for each other.
+/// A lane reads so many bytes of nodes by itself, which is faster than shuffles.
 inline constexpr int lane_nodes_bytes = 128;
 /// And so many bytes at a time, which it folds before it reads more. All at once would take more
 /// registers than blocks of 1024 threads may have, two to a multiprocessor.
@@ -35,7 +34,7 @@ template <class>
 __constant__ unsigned kernel_zero;
 
 template <class T>
-__device__ __forceinline__ border kernel_border() {
+TILEFOLD_D border kernel_border() {
   return {kernel_zero<std::void_t<T>>};
 }
 
@@ -44,7 +43,7 @@ template <class Items>
 struct thread_items {
   using value = Items;
   static constexpr int count = 1;
-  __device__ __forceinline__ static const value& get(const Items& items, int) { return items; }
+  TILEFOLD_D static const value& get(const Items& items, int) { return items; }
 };
 template <class T, int Count>
 struct thread_items<T[Count]> {
@@ -53,13 +52,10 @@ struct thread_items<T[Count]> {
                 "number are no node of the tree, which is over the items and not over the threads");
   using value = T;
   static constexpr int count = Count;
-  __device__ __forceinline__ static const value& get(const T (&items)[Count], int i) {
-    return items[i];
-  }
+  TILEFOLD_D static const value& get(const T (&items)[Count], int i) { return items[i]; }
 };
 
-/// Whether such values can be folded, in type `Named` unless it is void; says in one sentence why
-/// not.
+/// Whether such values fold, in type `Named` unless it is void; says in one sentence why not.
 template <class Named, class Items, class Op>
 constexpr bool folds_in_kernel() {
   using value = typename thread_items<Items>::value;
@@ -102,7 +98,7 @@ struct kernel_fold {
                             std::conditional_t<never_fused, as_is, as_computed>>;
   using reducer = closed_reducer<op_reducer<accumulator, op, lift>>;
 
-  __device__ __forceinline__ static reducer make(const Op& user_op) {
+  TILEFOLD_D static reducer make(const Op& user_op) {
     cuda::refuse_flush_to_zero();
     return {{detail::normalize(user_op), {}}, cuda::kernel_border<accumulator>()};
   }
@@ -122,7 +118,7 @@ __device__ constexpr bool has_warp_instruction() {
 }
 
 template <class Op, class T>
-__device__ __forceinline__ T warp_instruction(T value) {
+TILEFOLD_D T warp_instruction(T value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   using word = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
   const auto w = static_cast<word>(value);
@@ -146,15 +142,14 @@ __device__ __forceinline__ T warp_instruction(T value) {
 
 /// The fold of the values of the lanes that have one, in one instruction.
 template <class Op, class T>
-__device__ __forceinline__ T fold_at_once(const T& mine, bool present) {
+TILEFOLD_D T fold_at_once(const T& mine, bool present) {
   return cuda::warp_instruction<Op>(present ? mine : op_traits<Op, T>::identity());
 }
 
 /// The node of a lane's neighbouring items, of which those from `end` on do not exist. It is open
 /// to fusion (closed_steps::combine_open()), as items may not be.
 template <bool Full, class Reducer, class Acc, int Width>
-__device__ __forceinline__ Acc fold_open(const Reducer& reducer, const registers<Acc, Width>& items,
-                                         int end) {
+TILEFOLD_D Acc fold_open(const Reducer& reducer, const registers<Acc, Width>& items, int end) {
   return lane_tree<Acc>::template cut<Full, Width>(
       0, end, [&](int i) { return items[i]; },
       [&](const Acc& a, const Acc& b, auto are_items) {
@@ -182,7 +177,7 @@ class lanes_fold {
   /// Node k in every lane with lane % 2^ceil_log2(Folds) == k. With several folds all `Lanes` must
   /// be there; with one, lanes at the end may be missing if they have no items.
   template <bool Full>
-  __device__ __forceinline__ acc fold(const Items* values, int first, int count) const {
+  TILEFOLD_D acc fold(const Items* values, int first, int count) const {
     registers<acc, Folds> nodes;
 #pragma unroll
     for (int k = 0; k < Folds; ++k) {
@@ -205,10 +200,9 @@ class lanes_fold {
     }
   }
 
-  /// The node of one thread's items, of which the first is number `first`; several items' is open
-  /// to fusion.
+  /// The node of one thread's items, the first being number `first`; of several open to fusion.
   template <bool Full>
-  __device__ __forceinline__ acc thread_node(const Items& items, int first, int count) const {
+  TILEFOLD_D acc thread_node(const Items& items, int first, int count) const {
     registers<acc, vt> lifted;
 #pragma unroll
     for (int j = 0; j < vt; ++j) {
@@ -223,7 +217,7 @@ class lanes_fold {
 /// The tree over nodes in the lanes of a warp, each in 2^FirstBit neighbouring ones, for all of
 /// them. Not full, lanes from `count` on have no node.
 template <int FirstBit, bool Full, class Reducer>
-__device__ __forceinline__ typename Reducer::accumulator fold_nodes_of_lanes(
+TILEFOLD_D typename Reducer::accumulator fold_nodes_of_lanes(
     const Reducer& reducer, const typename Reducer::accumulator& mine, int lane, int count) {
   using acc = typename Reducer::accumulator;
   using op = decltype(Reducer::op);
@@ -239,8 +233,9 @@ __device__ __forceinline__ typename Reducer::accumulator fold_nodes_of_lanes(
 
 /// The result of a fold: of no items the identity, if there is one.
 template <bool Full, class Reducer>
-__device__ __forceinline__ typename Reducer::result kernel_result(
-    const Reducer& reducer, const typename Reducer::accumulator& folded, int count) {
+TILEFOLD_D typename Reducer::result kernel_result(const Reducer& reducer,
+                                                  const typename Reducer::accumulator& folded,
+                                                  int count) {
   using acc = typename Reducer::accumulator;
   using op = decltype(Reducer::op);
   if constexpr (!Full && has_identity<op, acc>) {
@@ -251,7 +246,7 @@ __device__ __forceinline__ typename Reducer::result kernel_result(
   }
 }
 
-__device__ __forceinline__ unsigned lane_id() {
+TILEFOLD_D unsigned lane_id() {
   unsigned lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
@@ -259,7 +254,7 @@ __device__ __forceinline__ unsigned lane_id() {
 
 /// The `Folds` trees of a logical warp, `Lanes` neighbouring lanes; `count` items in each.
 template <int Lanes, int Folds, bool Full, class Items, class Op>
-__device__ __forceinline__ auto fold_warp(const Items* values, int count, const Op& op) {
+TILEFOLD_D auto fold_warp(const Items* values, int count, const Op& op) {
   static_assert(tree::is_power_of_two(Lanes) && Lanes >= 2 && Lanes <= warp_size,
                 "tilefold: a warp_fold takes 2, 4, 8, 16 or 32 lanes");
   static_assert(
@@ -308,7 +303,7 @@ struct thread_places {
   using load = packet<width * bytes>;
   static constexpr int words = usable ? loads * pitch * bytes / 4 : 0;
 
-  __device__ __forceinline__ static unsigned place(unsigned thread) {
+  TILEFOLD_D static unsigned place(unsigned thread) {
     return thread % of_reader / width * pitch + thread / of_reader * width + thread % width;
   }
 };
@@ -324,10 +319,10 @@ struct block_nodes {
   alignas(16) unsigned word[detail::larger(words_of_warps, places::words)];
 
   /// The warps' nodes of tree `tree`.
-  __device__ __forceinline__ words<Acc>* of_warps(int tree) {
+  TILEFOLD_D words<Acc>* of_warps(int tree) {
     return reinterpret_cast<words<Acc>*>(word) + tree * rounded_up(num_warps);
   }
-  __device__ __forceinline__ Acc* of_threads() { return reinterpret_cast<Acc*>(word); }
+  TILEFOLD_D Acc* of_threads() { return reinterpret_cast<Acc*>(word); }
 };
 
 /// The `Folds` trees of a block of Nt threads, which bring `Items` to each.
@@ -355,7 +350,7 @@ class threads_fold {
   /// Tree k's result in every thread t of the first warp with t % 2^ceil_log2(Folds) == k. A
   /// barrier stands between the writes to `nodes` and the reads.
   template <class Nodes>
-  __device__ __forceinline__ acc fold(const Items* values, Nodes& nodes) const {
+  TILEFOLD_D acc fold(const Items* values, Nodes& nodes) const {
     if constexpr (num_warps == 1 && (whole_warps || Folds == 1)) {
       return result(is_whole(0) ? my_lanes().template fold<true>(values, 0, count_)
                                 : my_lanes().template fold<false>(values, 0, count_));
@@ -375,30 +370,28 @@ class threads_fold {
 
  private:
   // As the hardware numbers them: warps are 32 neighbouring threads in this order.
-  __device__ __forceinline__ static unsigned linear_thread() {
+  TILEFOLD_D static unsigned linear_thread() {
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   }
-  __device__ __forceinline__ int warp() const { return static_cast<int>(thread_ / warp_size); }
-  __device__ __forceinline__ int lane() const { return static_cast<int>(thread_ % warp_size); }
-  __device__ __forceinline__ bool is_whole(int warp) const {
+  TILEFOLD_D int warp() const { return static_cast<int>(thread_ / warp_size); }
+  TILEFOLD_D int lane() const { return static_cast<int>(thread_ % warp_size); }
+  TILEFOLD_D bool is_whole(int warp) const {
     return (Full && whole_warps) || (warp + 1) * warp_items <= count_;
   }
-  __device__ __forceinline__ lanes_of_warp my_lanes() const {
-    return {reducer_, lane(), full_warp};
-  }
+  TILEFOLD_D lanes_of_warp my_lanes() const { return {reducer_, lane(), full_warp}; }
   // All lanes of a warp say the same, which the compiler knows of a vote alone: then it needs no
   // precautions at shuffles for lanes that went another way.
   template <bool Shuffles>
-  __device__ __forceinline__ bool is_first_warp() const {
+  TILEFOLD_D bool is_first_warp() const {
     return Shuffles ? __all_sync(full_warp, warp() == 0) : warp() == 0;
   }
-  __device__ __forceinline__ acc result(const acc& folded) const {
+  TILEFOLD_D acc result(const acc& folded) const {
     return cuda::kernel_result<Full>(reducer_, folded, count_);
   }
 
   // The tree over the threads' nodes: each reader's, then the lanes.
   template <class Nodes>
-  __device__ __forceinline__ acc fold_by_readers(Nodes& nodes) const {
+  TILEFOLD_D acc fold_by_readers(Nodes& nodes) const {
     constexpr bool full_lanes =
         Full && (Nt + places::of_reader - 1) / places::of_reader == places::readers;
     constexpr int each = warp_size / places::readers;
@@ -410,7 +403,7 @@ class threads_fold {
 
   // The node of what a reader reads, open to fusion unless it is a thread's.
   template <class Nodes>
-  __device__ __forceinline__ acc node_of_reader(Nodes& nodes, int reader, int present) const {
+  TILEFOLD_D acc node_of_reader(Nodes& nodes, int reader, int present) const {
     constexpr bool full = Full && Nt == rounded_up(Nt);
     constexpr int at_once =
         detail::smaller(places::of_reader, read_bytes_at_once / int{sizeof(acc)});
@@ -425,7 +418,7 @@ class threads_fold {
 
   // The node of `Number` of the nodes that a reader reads, from its node `at` on.
   template <bool AllThere, int Number, class Nodes>
-  __device__ __forceinline__ acc node_of_some(Nodes& nodes, int reader, int at, int end) const {
+  TILEFOLD_D acc node_of_some(Nodes& nodes, int reader, int at, int end) const {
     registers<acc, Number> mine;
 #pragma unroll
     for (int k = 0; k < Number / places::width; ++k) {
@@ -443,7 +436,7 @@ class threads_fold {
   }
 
   template <class Nodes>
-  __device__ __forceinline__ acc put_warp_node(const Items* values, Nodes& nodes) const {
+  TILEFOLD_D acc put_warp_node(const Items* values, Nodes& nodes) const {
     const int first = warp() * warp_items;
     slot<acc> mine;
     if (is_whole(warp())) {
@@ -459,8 +452,7 @@ class threads_fold {
 
   // Lanes that are not there could not keep a tree while lanes are halved: one tree at a time.
   template <class Nodes>
-  __device__ __forceinline__ acc put_nodes_of_missing_lanes(const Items* values, Nodes& nodes,
-                                                            int first) const {
+  TILEFOLD_D acc put_nodes_of_missing_lanes(const Items* values, Nodes& nodes, int first) const {
     const lanes_fold<Reducer, Items, 1, lanes> one{reducer_, lane(), full_warp};
     slot<acc> mine;
 #pragma unroll
@@ -472,7 +464,7 @@ class threads_fold {
   }
 
   template <class Nodes>
-  __device__ __forceinline__ acc fold_nodes(Nodes& nodes) const {
+  TILEFOLD_D acc fold_nodes(Nodes& nodes) const {
     const int num_nodes = Full ? num_warps : (count_ + warp_items - 1) / warp_items;
     if constexpr (shuffles_nodes) {
       constexpr int each = warp_size / rounded_up(num_warps);
@@ -501,8 +493,8 @@ class threads_fold {
 
 /// The `Folds` trees of a block; `count` items in each.
 template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int MostFolds>
-__device__ __forceinline__ auto fold_block(block_nodes<Nt, Acc, MostFolds>& nodes,
-                                           const Items* values, int count, const Op& op) {
+TILEFOLD_D auto fold_block(block_nodes<Nt, Acc, MostFolds>& nodes, const Items* values, int count,
+                           const Op& op) {
   static_assert(Folds <= MostFolds,
                 "tilefold: the storage is for fewer folds: block_storage<Nt, Acc, Folds>");
   static_assert(

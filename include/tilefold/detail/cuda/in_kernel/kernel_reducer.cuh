@@ -4,15 +4,9 @@
 // with the reducer's combine as operator (kernel_fold.cuh); every thread projects the result.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-#include <type_traits>
-
 #include <tilefold/detail/core/bound_reducer.hpp>
-#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/in_kernel/kernel_fold.cuh>
 #include <tilefold/if_empty.hpp>
-#include <tilefold/op.hpp>
 
 namespace tilefold {
 
@@ -73,8 +67,8 @@ struct kernel_accumulator<with_empty_value<R, Value>, T> : kernel_accumulator<R,
 
 /// The result of `count` items of type T, whose fold is `folded`: that of if_empty for none.
 template <class T, class Op, class Value, class Result>
-__device__ __forceinline__ Result result_or_value(const Result& folded, int count,
-                                                  const with_empty_value<Op, Value>& op) {
+TILEFOLD_D Result result_or_value(const Result& folded, int count,
+                                  const with_empty_value<Op, Value>& op) {
   using nothing = nothing_of<Op, Value, T>;
   static_assert(nothing::known,
                 "tilefold: every part of fused reducers needs an identity or an if_empty, if one "
@@ -85,7 +79,7 @@ __device__ __forceinline__ Result result_or_value(const Result& folded, int coun
 /// One item, closed to what the user computed before.
 TILEFOLD_NO_EXEC_CHECK
 template <class R, class T>
-__device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int index) {
+TILEFOLD_D auto lift_in_kernel(const R& r, const T& item, int index) {
   if constexpr (is_indexed<R>) {
     return r.lift(cuda::kernel_border<T>()(item), std::int64_t{index});
   } else {
@@ -96,7 +90,7 @@ __device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int in
 /// The result, closed to what the user computes of it.
 TILEFOLD_NO_EXEC_CHECK
 template <class R, class Acc>
-__device__ __forceinline__ auto project_in_kernel(const R& r, const Acc& folded) {
+TILEFOLD_D auto project_in_kernel(const R& r, const Acc& folded) {
   using result = std::remove_cvref_t<decltype(r.project(folded))>;
   if constexpr (reducer_traits<R, Acc>::separately_rounded) {
     return result(detail::canonical(r.project(folded)));
@@ -115,8 +109,8 @@ class lifted_items {
   using accumulator = typename kernel_accumulator<R, typename thread_items<Items>::value>::type;
 
   template <bool Full>
-  __device__ __forceinline__ void lift(std::bool_constant<Full>, const R& r, const Items* values,
-                                       int first, int count) {
+  TILEFOLD_D void lift(std::bool_constant<Full>, const R& r, const Items* values, int first,
+                       int count) {
 #pragma unroll
     for (int k = 0; k < Folds; ++k) {
 #pragma unroll
@@ -128,7 +122,7 @@ class lifted_items {
       }
     }
   }
-  __device__ __forceinline__ const accumulator (*items() const)[vt] { return memory_.items; }
+  TILEFOLD_D const accumulator (*items() const)[vt] { return memory_.items; }
 
  private:
   union room {
@@ -152,7 +146,7 @@ inline constexpr bool functions_fit = cuda::fits_items<R, Items>();
 
 /// fold_warp(), by an operator or a reducer.
 template <int Lanes, int Folds, bool Full, class Items, class Op>
-__device__ __forceinline__ auto reduce_warp(const Items* values, int count, const Op& op) {
+TILEFOLD_D auto reduce_warp(const Items* values, int count, const Op& op) {
   if constexpr (has_empty_value<Op>) {
     return cuda::result_or_value<typename thread_items<Items>::value>(
         cuda::reduce_warp<Lanes, Folds, Full>(values, count, op.op), count, op);
@@ -175,8 +169,8 @@ __device__ __forceinline__ auto reduce_warp(const Items* values, int count, cons
 
 /// fold_block(), by an operator or a reducer.
 template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int MostFolds>
-__device__ __forceinline__ auto reduce_block(block_nodes<Nt, Acc, MostFolds>& nodes,
-                                             const Items* values, int count, const Op& op) {
+TILEFOLD_D auto reduce_block(block_nodes<Nt, Acc, MostFolds>& nodes, const Items* values, int count,
+                             const Op& op) {
   if constexpr (has_empty_value<Op>) {
     return cuda::result_or_value<typename thread_items<Items>::value>(
         cuda::reduce_block<Nt, Folds, Full>(nodes, values, count, op.op), count, op);

@@ -8,7 +8,6 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include <tilefold/detail/core/permuted.hpp>
-#include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
 #include <tilefold/detail/cuda/forest/launch_forest.cuh>
 
@@ -35,7 +34,7 @@ struct read_bins {
   std::uint32_t* bins;
   std::uint32_t* positions;
 
-  __device__ __forceinline__ void operator()(std::int64_t j) const {
+  TILEFOLD_D void operator()(std::int64_t j) const {
     bins[j] = static_cast<std::uint32_t>(index_of(j));
     positions[j] = static_cast<std::uint32_t>(j);
   }
@@ -47,7 +46,7 @@ struct find_offsets {
   std::int64_t n;
   std::int64_t* offsets;
 
-  __device__ __forceinline__ void operator()(std::int64_t b) const {
+  TILEFOLD_D void operator()(std::int64_t b) const {
     std::int64_t first = 0;
     std::int64_t count = n;
     while (count > 0) {
@@ -106,8 +105,7 @@ std::int64_t sort_bytes(std::int64_t n) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// What a caller of the sort needs besides: a forest of more trees than there are results, and
-/// memory of its own.
+/// What a caller of the sort needs besides: a forest of more trees than results, and memory.
 struct index_room {
   std::int64_t trees = 0;
   std::int64_t bytes = 0;

@@ -13,14 +13,12 @@
 #pragma once
 
 #include <tilefold/detail/core/keyed_items.hpp>
-#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
 
 namespace tilefold::detail::cuda {
 
-// Keys are read in stripes of four neighbouring ones a lane. A quarter of a patch is as many items
-// as make 16 bits a lane.
+// Keys are read in stripes of four neighbours a lane; a quarter of a patch makes 16 bits a lane.
 inline constexpr int quad_items = 4;
 inline constexpr int stripe_items = quad_items * warp_size;
 inline constexpr int quarter_stripes = 4;
@@ -33,15 +31,8 @@ inline constexpr int patch_quarters = patch_items / quarter_items;
 using head_bits = unsigned long long;
 static_assert(patch_quarters * quarter_bits == 64);
 
-__device__ __forceinline__ int lane_of_thread() {
-  return static_cast<int>(threadIdx.x) % warp_size;
-}
-__device__ __forceinline__ int warp_of_thread() {
-  return static_cast<int>(threadIdx.x) / warp_size;
-}
-
 /// The item of the patch that bit `bit` of this lane's tells of.
-__device__ __forceinline__ int item_of_bit(int bit) {
+TILEFOLD_D int item_of_bit(int bit) {
   return bit / quarter_bits * quarter_items + lane_of_thread() * quarter_bits + bit % quarter_bits;
 }
 
@@ -52,15 +43,15 @@ struct basic_head_count {
   Integer end;  // index of the last head in the range + 1, 0 if there is none
 
   /// The count of this range and a later one; both count items from the same place.
-  __device__ __forceinline__ basic_head_count then(const basic_head_count& later) const {
+  TILEFOLD_D basic_head_count then(const basic_head_count& later) const {
     return {runs + later.runs, detail::larger(end, later.end)};
   }
   template <class Other>
-  __device__ __forceinline__ basic_head_count<Other> shifted(Other items) const {
+  TILEFOLD_D basic_head_count<Other> shifted(Other items) const {
     return {static_cast<Other>(runs), end == 0 ? Other{0} : items + static_cast<Other>(end)};
   }
   /// The count of all lanes' ranges, in every lane.
-  __device__ __forceinline__ basic_head_count of_warp() const {
+  TILEFOLD_D basic_head_count of_warp() const {
     basic_head_count all = *this;
 #pragma unroll
     for (int mask = 1; mask < warp_size; mask *= 2) {
@@ -75,7 +66,7 @@ using head_count = basic_head_count<std::int64_t>;
 using short_head_count = basic_head_count<unsigned>;
 
 /// The count of a patch of which this lane has `heads`, in every lane.
-__device__ __forceinline__ basic_head_count<int> count_heads(head_bits heads) {
+TILEFOLD_D basic_head_count<int> count_heads(head_bits heads) {
   const int end = heads == 0 ? 0 : item_of_bit(63 - __clzll(static_cast<long long>(heads))) + 1;
   return basic_head_count<int>{__popcll(heads), end}.of_warp();
 }
@@ -95,10 +86,8 @@ struct run_tables {
   std::int64_t origin;  // item that the first patch begins with, <= 0, so that quads lie aligned
   int group_bits;
 
-  __device__ __forceinline__ std::int64_t begin(std::int64_t patch) const {
-    return origin + patch * patch_items;
-  }
-  __device__ __forceinline__ head_count before(std::int64_t patch) const {
+  TILEFOLD_D std::int64_t begin(std::int64_t patch) const { return origin + patch * patch_items; }
+  TILEFOLD_D head_count before(std::int64_t patch) const {
     const std::int64_t group = patch >> group_bits;
     return of_groups[group].then(in_group[patch].shifted((group << group_bits) * patch_items));
   }
@@ -106,8 +95,8 @@ struct run_tables {
   /// Lists the last of the runs that `found` counts, if it is open. That run ends before item
   /// `end`, where the next run begins or the range ends. `next_place()` gives its place.
   template <class NextPlace>
-  __device__ __forceinline__ bool list_if_open(const head_count& found, std::int64_t end,
-                                               const NextPlace& next_place) const {
+  TILEFOLD_D bool list_if_open(const head_count& found, std::int64_t end,
+                               const NextPlace& next_place) const {
     if (found.runs == 0) return false;
     const std::int64_t last = found.end - 1;
     if (end < begin(last / patch_items + 1) + reach_items) return false;
@@ -122,7 +111,7 @@ struct run_tables {
 /// An exclusive scan of n counts by a whole block: calls put(i, sum of get(0) to get(i - 1)) for
 /// each i, and returns the sum of all in every thread. A thread takes a stretch of neighbours.
 template <class Get, class Put>
-__device__ __forceinline__ head_count scan_counts(std::int64_t n, const Get& get, const Put& put) {
+TILEFOLD_D head_count scan_counts(std::int64_t n, const Get& get, const Put& put) {
   __shared__ head_count up_to_warp[by_key_warps];
   const std::int64_t each = tree::num_blocks(n, by_key_nt);
   const std::int64_t first = detail::smaller(threadIdx.x * each, n);
@@ -179,7 +168,7 @@ struct head_finder {
   const Keys& input;
 
   /// This lane's heads of the patch that begins with item `begin`, which may be negative.
-  __device__ __forceinline__ head_bits of_patch(std::int64_t begin) const {
+  TILEFOLD_D head_bits of_patch(std::int64_t begin) const {
     head_bits heads = 0;
     if (begin > 0 && begin + patch_items <= input.size) {
 #pragma unroll
@@ -197,7 +186,7 @@ struct head_finder {
 
  private:
   // From bits 4 q + i of item i of the lane's quad in stripe q to those of 16 neighbours.
-  __device__ __forceinline__ static unsigned unstriped(unsigned heads) {
+  TILEFOLD_D static unsigned unstriped(unsigned heads) {
     constexpr int lanes = warp_size / quarter_stripes;  // that have a stripe's items in the end
     const int lane = lane_of_thread();
     unsigned result = 0;
@@ -210,7 +199,7 @@ struct head_finder {
   }
 
   // The heads of the quarter that begins with item `first`, all of which exist.
-  __device__ __forceinline__ unsigned inside(std::int64_t first) const {
+  TILEFOLD_D unsigned inside(std::int64_t first) const {
     if constexpr (loads_key_quads<std::remove_const_t<decltype(Keys::keys)>>) {
       return of_quads(first);
     } else {
@@ -228,10 +217,9 @@ struct head_finder {
     }
   }
 
-  // The heads of a quarter of which not all items exist. For an item that does not exist, another
-  // one is compared and the answer dropped: so no load is under a condition, and loads need not
-  // wait for each other.
-  __device__ __forceinline__ unsigned at_an_edge(std::int64_t first) const {
+  // The heads of a quarter of which not all items exist. In place of others one that exists is
+  // compared, and the answer dropped: so no load is under a condition, and none waits for another.
+  TILEFOLD_D unsigned at_an_edge(std::int64_t first) const {
     unsigned heads = 0;
     const std::int64_t last = input.size - 1;
 #pragma unroll 1
@@ -248,7 +236,7 @@ struct head_finder {
   }
 
   // The key before a quad is the last one of the lane below, or of the last in the stripe before.
-  __device__ __forceinline__ unsigned of_quads(std::int64_t first) const {
+  TILEFOLD_D unsigned of_quads(std::int64_t first) const {
     using quad = key_quad<key_type>;
     const int lane = lane_of_thread();
     const auto* const stripes =
@@ -267,8 +255,8 @@ struct head_finder {
       const key_type& before_stripe =
           q == 0 ? before_quarter.value : stripe_before.key[quad_items - 1];
       const key_type before =
-          shuffle_from<warp_size>(cuda::select(is_last, before_stripe, keys.key[quad_items - 1]),
-                                  (lane + warp_size - 1) % warp_size, full_warp);
+          shuffle_from(cuda::select(is_last, before_stripe, keys.key[quad_items - 1]),
+                       (lane + warp_size - 1) % warp_size);
 #pragma unroll
       for (int i = 0; i < quad_items; ++i) {
         const key_type& left = i == 0 ? before : keys.key[i == 0 ? 0 : i - 1];

@@ -4,9 +4,6 @@
 // folds all but the open ones, and a forest of those.
 #pragma once
 
-#include <tilefold/detail/core/keyed_items.hpp>
-#include <tilefold/detail/cuda/base/forest_job.cuh>
-#include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
 #include <tilefold/detail/cuda/forest/launch_forest.cuh>
 #include <tilefold/detail/cuda/keys/runs_kernel.cuh>
@@ -68,21 +65,17 @@ constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes)
           forest.arrival_bytes + (most_patch_groups(n) + 1) * arrival_bytes};
 }
 
-/// The workspace of a reduce_by_key() of n keys, and any of fewer.
-inline std::int64_t keys_workspace_bytes(std::int64_t n, std::int64_t acc_bytes) {
-  const char* const query = "by_key_workspace_bytes";
-  cuda::require_size(query, "n", n, 0);
-  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  cuda::require_countable(n);
-  cuda::require_answer(query, max_queued_partials, acc_bytes);
-  return by_key_demand(n, acc_bytes).bytes();
-}
-
 /// What cuda_executor answers (cuda.cuh).
 template <class Build>
 struct key_sizes {
+  /// Of a reduce_by_key() of n keys, and any of fewer.
   static std::int64_t of_keys(std::int64_t n, std::int64_t acc_bytes) {
-    return cuda::keys_workspace_bytes(n, acc_bytes);
+    const char* const query = "by_key_workspace_bytes";
+    cuda::require_size(query, "n", n, 0);
+    cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+    cuda::require_countable(n);
+    cuda::require_answer(query, max_queued_partials, acc_bytes);
+    return by_key_demand(n, acc_bytes).bytes();
   }
 };
 
@@ -98,8 +91,7 @@ std::int64_t items_to_alignment(const Keys& keys) {
   }
 }
 
-/// The tables of n items in workspace of by_key_demand(); the first patch begins with item
-/// `origin`.
+/// The tables of n items in workspace of by_key_demand(), from item `origin` on.
 inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::int64_t origin,
                                  std::int64_t acc_bytes) {
   static_assert(sizeof(head_bits) == 8 && sizeof(short_head_count) == 8 &&

@@ -16,9 +16,6 @@
 // A last run that is open is listed by heads_kernel.
 #pragma once
 
-#include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/core/keyed_items.hpp>
-#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/staged_stripes.cuh>
@@ -39,8 +36,7 @@ struct patch_heads {
 };
 static_assert(reach_items == 2 * quarter_items && 2 * quarter_bits == 32);
 
-/// Whether values come through a ring: structs that lie in memory, with accumulators as large, if
-/// that pays.
+/// Whether values come through a ring: structs in memory, with accumulators as large, if that pays.
 template <class Source, class Reducer>
 inline constexpr bool folds_from_ring = false;
 template <class T, class Reducer>
@@ -80,7 +76,7 @@ class patch_work {
   // are dealt to lanes, as all are if items are large.
   static constexpr int short_items = by_key_short_items;
   static constexpr int span_quarters = span_items / quarter_items;
-  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_stretches.cuh).
+  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_narrow.cuh).
   static constexpr bool stages =
       staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
   static constexpr int most_items_of_lane = stages ? short_items : 0;
@@ -111,27 +107,31 @@ class patch_work {
         heads_(heads) {}
 
   /// Writes keys and values of the runs, of which there are `runs` >= 1, and `before` earlier ones.
-  __device__ __forceinline__ void fold_runs(std::int64_t before, int runs) {
+  TILEFOLD_D void fold_runs(std::int64_t before, int runs) {
     std::int64_t rank = before + runs;
     end_ = end_of_last_run();
     while (next_span()) {
       rank -= runs_;
-      fold_span(rank);
+      if constexpr (from_ring) {
+        deal_runs_of_ring(rank);
+      } else {
+        fold_span(rank);
+      }
       end_ = span_ * span_items + start(0);
     }
   }
 
   /// The first head of the patch; after fold_runs().
-  __device__ __forceinline__ std::int64_t first_head() const { return begin + end_; }
+  TILEFOLD_D std::int64_t first_head() const { return begin + end_; }
 
  private:
-  __device__ __forceinline__ static int lane() { return lane_of_thread(); }
-  __device__ __forceinline__ std::int64_t span_begin() const { return begin + span_ * span_items; }
-  __device__ __forceinline__ int start(int r) const { return memory.starts[r]; }
-  __device__ __forceinline__ int length(int r) const { return start(r + 1) - start(r); }
+  TILEFOLD_D static int lane() { return lane_of_thread(); }
+  TILEFOLD_D std::int64_t span_begin() const { return begin + span_ * span_items; }
+  TILEFOLD_D int start(int r) const { return memory.starts[r]; }
+  TILEFOLD_D int length(int r) const { return start(r + 1) - start(r); }
 
   // The end from the patch's start; negative if it is out of reach.
-  __device__ __forceinline__ int end_of_last_run() const {
+  TILEFOLD_D int end_of_last_run() const {
     const bool is_here = shares && __any_sync(full_warp, heads_.later != 0);
     const int none = is_here ? patch_items : reach_items;
     const head_bits heads = is_here ? heads_.later : heads_.reach;
@@ -147,9 +147,8 @@ class patch_work {
 
   // ---- spans
 
-  // Goes to the nearest earlier span that has runs, if there is one. Its last run ends at end_ or
-  // is open.
-  __device__ __forceinline__ bool next_span() {
+  // Goes to the nearest earlier span that has runs, if any; its last run ends at end_ or is open.
+  TILEFOLD_D bool next_span() {
     unsigned heads[span_quarters];
     unsigned with_heads = 0;
     while (with_heads == 0 && span_ > 0) {
@@ -186,10 +185,8 @@ class patch_work {
     return true;
   }
 
-  // Lists the starts of runs in the quarter that begins with item `first` of the span; returns how
-  // many there are.
-  __device__ __forceinline__ int list_starts(unsigned heads, int first,
-                                             unsigned short* starts) const {
+  // Lists the starts of runs in the quarter from item `first` of the span on; returns their number.
+  TILEFOLD_D int list_starts(unsigned heads, int first, unsigned short* starts) const {
     const int mine = __popc(heads);
     int up_to = mine;
 #pragma unroll
@@ -207,7 +204,7 @@ class patch_work {
 
   // A quick test that all runs of a quarter are short: each item has a head among
   // itself and the seven before. `before` are the lane's heads of the quarter before.
-  __device__ __forceinline__ bool are_short(unsigned heads, unsigned before) const {
+  TILEFOLD_D bool are_short(unsigned heads, unsigned before) const {
     const bool is_last = lane() == warp_size - 1;
     const unsigned below =
         __shfl_sync(full_warp, is_last ? before : heads, (lane() + warp_size - 1) % warp_size);
@@ -221,7 +218,7 @@ class patch_work {
   // ---- keys
 
   // Writes the keys of the span's runs. A lane has several on their way.
-  __device__ __forceinline__ void write_keys(std::int64_t rank) const {
+  TILEFOLD_D void write_keys(std::int64_t rank) const {
     constexpr int at_once = sizeof(key_type) <= 8 ? 8 : 1;
     for (int first = lane(); first < runs_; first += at_once * warp_size) {
       slot<key_type> keys[at_once];
@@ -241,15 +238,7 @@ class patch_work {
   // ---- folds
 
   // The span's first run has this rank. Keys are written while values are on their way.
-  __device__ __forceinline__ void fold_span(std::int64_t rank) {
-    if constexpr (from_ring) {
-      deal_runs_of_ring(rank);
-    } else {
-      fold_span_by_length(rank);
-    }
-  }
-
-  __device__ __forceinline__ void fold_span_by_length(std::int64_t rank) {
+  TILEFOLD_D void fold_span(std::int64_t rank) {
     const int num_longer = all_short_ ? 0 : list_longer_runs();
     const bool any_short = num_longer < closed_;
     const int origin = start(0);
@@ -273,7 +262,7 @@ class patch_work {
   }
 
   // Lists the runs that no lane folds by itself; returns how many there are.
-  __device__ __forceinline__ int list_longer_runs() const {
+  TILEFOLD_D int list_longer_runs() const {
     int num = 0;
     for (int round = 0; round < closed_; round += warp_size) {
       const int r = round + lane();
@@ -290,11 +279,11 @@ class patch_work {
   }
 
   // Whether there is something before and after all runs of the span.
-  __device__ __forceinline__ bool is_inner() const {
+  TILEFOLD_D bool is_inner() const {
     return span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
   }
 
-  __device__ __forceinline__ void deal_longer_runs(int num, std::int64_t rank) const {
+  TILEFOLD_D void deal_longer_runs(int num, std::int64_t rank) const {
     const bool inner = is_inner();
     deal_runs(
         num, rank, [&](int i) { return int{memory.longer_runs[i]}; },
@@ -304,7 +293,7 @@ class patch_work {
   }
 
   // All runs, out of a ring: what the next deals need is on its way while one is folded.
-  __device__ __forceinline__ void deal_runs_of_ring(std::int64_t rank) const {
+  TILEFOLD_D void deal_runs_of_ring(std::int64_t rank) const {
     if (closed_ == 0) return write_keys(rank);
     const int origin = start(0);
     const source_type source = input.run(span_begin() + origin);
@@ -325,8 +314,8 @@ class patch_work {
   // fetches a lane's items of run r from its item `done` on; the lanes' items are those before
   // item `end` of the span.
   template <class RunOf, class Load>
-  __device__ __forceinline__ void deal_runs(int num, std::int64_t rank, const RunOf& run_of,
-                                            const Load& load) const {
+  TILEFOLD_D void deal_runs(int num, std::int64_t rank, const RunOf& run_of,
+                            const Load& load) const {
     // A run that has too many items for the lanes waits until it is the first one, and is then
     // dealt in aligned blocks.
     warp_stack<Reducer> nodes(reducer);
@@ -349,7 +338,7 @@ class patch_work {
         first += dealt.trees;
         continue;
       }
-      nodes.push(cuda::shuffle_from<warp_size>(value, 0, full_warp));
+      nodes.push(cuda::shuffle_from(value, 0));
       done += plan_type::most_items;
       if (left > plan_type::most_items) continue;
       const acc all = nodes.value();
@@ -361,7 +350,7 @@ class patch_work {
   }
 
   // Deals the listed runs for exact sums. Runs too long for the lanes are the warp's.
-  __device__ __forceinline__ void sum_longer_runs(int num, std::int64_t rank) const {
+  TILEFOLD_D void sum_longer_runs(int num, std::int64_t rank) const {
     const bool inner = is_inner();
     for (int first = 0; first < num;) {
       const int i = first + lane();
@@ -383,13 +372,13 @@ class patch_work {
   }
 
   // The tree of n <= 8 staged items from `at` on.
-  __device__ __forceinline__ acc node_of_short(const source_type& source, int at, int n) const {
+  TILEFOLD_D acc node_of_short(const source_type& source, int at, int n) const {
     return lane_tree<acc>::template first<short_items>(
         0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
         [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
   }
 
-  __device__ __forceinline__ void write_run(std::int64_t i, const acc& value) const {
+  TILEFOLD_D void write_run(std::int64_t i, const acc& value) const {
     cuda::write(out + i, detail::finish(reducer, init, value));
   }
 
@@ -411,8 +400,7 @@ class patch_work {
 };
 
 /// The heads of patch `patch` of tables with a word for each lane of `num` patches.
-__device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::int64_t patch,
-                                                  std::int64_t num) {
+TILEFOLD_D patch_heads load_heads(const head_bits* heads, std::int64_t patch, std::int64_t num) {
   const head_bits* const mine = heads + patch * warp_size + lane_of_thread();
   return {mine[0], patch + 1 < num ? static_cast<unsigned>(mine[warp_size]) : 0u};
 }
@@ -429,11 +417,11 @@ struct listed_share {
   head_count before;  // the patch
   int earlier;        // runs of the patch
 
-  __device__ __forceinline__ std::int64_t runs_before() const { return before.runs + earlier; }
-  __device__ __forceinline__ int runs() const { return cuda::count_heads(heads.mine).runs; }
+  TILEFOLD_D std::int64_t runs_before() const { return before.runs + earlier; }
+  TILEFOLD_D int runs() const { return cuda::count_heads(heads.mine).runs; }
 
   /// Lists the run before the patch if it is open. `head`: the patch's first one.
-  __device__ __forceinline__ void finish(std::int64_t head) const {
+  TILEFOLD_D void finish(std::int64_t head) const {
     if (lane_of_thread() == 0 && earlier == 0) {
       tables.list_if_open(before, head, [&] {
         return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
@@ -443,7 +431,7 @@ struct listed_share {
 };
 
 template <int Share, class Input>
-__device__ __forceinline__ listed_share take_share(const run_tables& tables, const Input&) {
+TILEFOLD_D listed_share take_share(const run_tables& tables, const Input&) {
   constexpr int shares = patch_items / Share;
   const int warp = warp_of_thread();
   const std::int64_t share = std::int64_t{blockIdx.x} * by_key_warps + warp;
@@ -476,14 +464,13 @@ struct found_share {
   std::int64_t before;
   int runs_here;
 
-  __device__ __forceinline__ std::int64_t runs_before() const { return before; }
-  __device__ __forceinline__ int runs() const { return runs_here; }
-  __device__ __forceinline__ void finish(std::int64_t) const {}
+  TILEFOLD_D std::int64_t runs_before() const { return before; }
+  TILEFOLD_D int runs() const { return runs_here; }
+  TILEFOLD_D void finish(std::int64_t) const {}
 };
 
 template <int Share, class Input, class CountOut>
-__device__ __forceinline__ found_share take_share(const heads_of_block<CountOut>& range,
-                                                  const Input& input) {
+TILEFOLD_D found_share take_share(const heads_of_block<CountOut>& range, const Input& input) {
   static_assert(Share == patch_items);
   __shared__ head_bits heads[by_key_warps * warp_size];
   __shared__ int runs_of_warp[by_key_warps];

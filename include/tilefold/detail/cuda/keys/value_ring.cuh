@@ -38,7 +38,7 @@ struct value_ring {
 
   /// Where word `word` of the stream lies. Lanes that read strides of a power of two of vectors
   /// would meet at one bank, so each eight vectors lie in another order.
-  __device__ __forceinline__ static int place(int word) {
+  TILEFOLD_D static int place(int word) {
     int vector = static_cast<int>(static_cast<unsigned>(word) / 4 % vectors);
     if constexpr (tree::is_power_of_two(Items * item_bytes)) vector ^= (vector >> 3) & 7;
     return vector * 4 + (word & 3);
@@ -57,7 +57,7 @@ class value_stream {
 
  public:
   /// Asks for as many items as the ring has room for.
-  __device__ __forceinline__ value_stream(ring_type& ring, const T* first, int count)
+  TILEFOLD_D value_stream(ring_type& ring, const T* first, int count)
       : ring_(ring),
         begin_(ring_type::unit_words == 4 ? 0 : static_cast<int>(cuda::misalignment(first))),
         end_(at(count)),
@@ -68,19 +68,19 @@ class value_stream {
   }
 
   /// The byte of the stream that item i begins with.
-  __device__ __forceinline__ int at(int i) const { return begin_ + i * ring_type::item_bytes; }
+  TILEFOLD_D int at(int i) const { return begin_ + i * ring_type::item_bytes; }
 
   /// Until the next deal is there for all lanes.
-  __device__ __forceinline__ void wait() const { cuda::finish_stage<ring_type::deals - 1>(); }
+  TILEFOLD_D void wait() const { cuda::finish_stage<ring_type::deals - 1>(); }
 
   /// Asks for what comes next: no lane reads an item before item i any more.
-  __device__ __forceinline__ void next(int i) {
+  TILEFOLD_D void next(int i) {
     __syncwarp();  // all lanes have read
     ask_up_to(at(i) / load_bytes + ring_type::vectors);
   }
 
  private:
-  __device__ __forceinline__ void ask_up_to(int vector) {
+  TILEFOLD_D void ask_up_to(int vector) {
     vector = detail::smaller(vector, (end_ + load_bytes - 1) / load_bytes);
 #pragma unroll 4
     for (int c = asked_ + static_cast<int>(threadIdx.x) % warp_size; c < vector; c += warp_size) {
@@ -91,7 +91,7 @@ class value_stream {
   }
 
   // The first and the last vector may hold bytes that are none of the items'.
-  __device__ __forceinline__ void copy(int c) const {
+  TILEFOLD_D void copy(int c) const {
     const unsigned* const from = base_ + c * 4;
     unsigned* const to = ring_.memory + ring_type::place(c * 4);
     if constexpr (ring_type::unit_words < 4) {

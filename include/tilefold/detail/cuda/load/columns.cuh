@@ -22,8 +22,7 @@ class column_items {
   static constexpr int bytes = Items * static_cast<int>(sizeof(value));
 
  public:
-  // Items of one column that lie one after the other, from an aligned address on.
-  __device__ __forceinline__ void load_all(const It& it, std::int64_t offset, std::int64_t) {
+  TILEFOLD_D void load_all(const It& it, std::int64_t offset, std::int64_t) {
     static_assert(Width == 1);
     if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
       struct {
@@ -43,13 +42,13 @@ class column_items {
       for (int r = 0; r < Items; ++r) load_one(it, offset + r, r, 0);
     }
   }
-  __device__ __forceinline__ void load_one(const It& it, std::int64_t offset, int r, std::int64_t) {
+  TILEFOLD_D void load_one(const It& it, std::int64_t offset, int r, std::int64_t) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       values_.put(r * Width + j, detail::element(it, offset + j));
     }
   }
-  __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
+  TILEFOLD_D const value& get(int r, int j) const { return values_[r * Width + j]; }
 
  private:
   registers<value, Items * Width> values_;
@@ -67,12 +66,10 @@ class column_items<T*, Items, Width> {
   using bundle = cuda::packet_of<T, Width>;
 
  public:
-  __device__ __forceinline__ void load_one(T* p, std::int64_t offset, int r, std::int64_t) {
+  TILEFOLD_D void load_one(T* p, std::int64_t offset, int r, std::int64_t) {
     bundles_[r] = *reinterpret_cast<const bundle*>(p + offset);
   }
-  __device__ __forceinline__ value get(int r, int j) const {
-    return cuda::item_of<value, Width>(bundles_[r], j);
-  }
+  TILEFOLD_D value get(int r, int j) const { return cuda::item_of<value, Width>(bundles_[r], j); }
 
  private:
   bundle bundles_[Items];
@@ -82,15 +79,13 @@ class column_items<T*, Items, Width> {
 template <int Items, int Width>
 class column_items<index_iterator, Items, Width> {
  public:
-  __device__ __forceinline__ void load_all(const index_iterator&, std::int64_t,
-                                           std::int64_t index) {
+  TILEFOLD_D void load_all(const index_iterator&, std::int64_t, std::int64_t index) {
     first_ = index;
   }
-  __device__ __forceinline__ void load_one(const index_iterator&, std::int64_t, int r,
-                                           std::int64_t index) {
+  TILEFOLD_D void load_one(const index_iterator&, std::int64_t, int r, std::int64_t index) {
     first_ = index - r;
   }
-  __device__ __forceinline__ std::int64_t get(int r, int) const { return first_ + r; }
+  TILEFOLD_D std::int64_t get(int r, int) const { return first_ + r; }
 
  private:
   std::int64_t first_;

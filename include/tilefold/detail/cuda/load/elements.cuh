@@ -13,15 +13,10 @@
 // it.
 #pragma once
 
-#include <iterator>
-#include <new>
-#include <utility>
-
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
 
 namespace tilefold::detail::cuda {
@@ -33,8 +28,8 @@ namespace tilefold::detail::cuda {
 //     zip of p, q             source<p, q>         tuple(a, b)
 //     transform(f) of zip     source<zip>, of which each element is made of one of source<p, q>
 //
-// So memory is read as without them, in packets or copies, and items are made in registers
-// (elements.cuh). Others, and those over items that are too large for that, are iterators like any.
+// So memory is read as without them, in packets or copies, and items are made in registers. Others,
+// and those over items that are too large for that, are iterators like any.
 
 template <class It>
 concept transforming_iterator = requires(const It& it) {
@@ -88,10 +83,10 @@ struct adaptor_function<It> {
 
   function f;
 
-  __device__ __forceinline__ explicit adaptor_function(const It& it) : f(it.functor()) {}
+  TILEFOLD_D explicit adaptor_function(const It& it) : f(it.functor()) {}
   /// Once for each item that exists, when it is asked for.
   template <class Item>
-  __device__ __forceinline__ accumulator lift(const Item& item) const {
+  TILEFOLD_D accumulator lift(const Item& item) const {
     return static_cast<accumulator>(function(f)(item));
   }
 };
@@ -99,9 +94,9 @@ template <zipped_iterators It>
 struct adaptor_function<It> {
   using accumulator = std::iter_value_t<It>;
 
-  __device__ __forceinline__ explicit adaptor_function(const It&) {}
+  TILEFOLD_D explicit adaptor_function(const It&) {}
   template <class... Items>
-  __device__ __forceinline__ accumulator lift(const Items&... items) const {
+  TILEFOLD_D accumulator lift(const Items&... items) const {
     return accumulator(items...);
   }
 };
@@ -112,12 +107,8 @@ class kept_function {
   using function = adaptor_function<It>;
 
  public:
-  __device__ __forceinline__ void hold(const It& it) {
-    ::new (static_cast<void*>(bytes_)) function(it);
-  }
-  __device__ __forceinline__ const function& get() const {
-    return *reinterpret_cast<const function*>(bytes_);
-  }
+  TILEFOLD_D void hold(const It& it) { ::new (static_cast<void*>(bytes_)) function(it); }
+  TILEFOLD_D const function& get() const { return *reinterpret_cast<const function*>(bytes_); }
 
  private:
   alignas(function) unsigned char bytes_[sizeof(function)];
@@ -169,7 +160,6 @@ inline constexpr int item_bytes_of = static_cast<int>(sizeof(std::iter_value_t<I
 template <>
 inline constexpr int item_bytes_of<index_iterator> = 0;
 
-/// Bytes that an element of a source brings from memory.
 template <class Source>
 inline constexpr int item_bytes = 0;
 template <std::size_t... Index, class... Its>
@@ -181,8 +171,8 @@ inline constexpr int item_bytes_of<It> = item_bytes<underneath_t<It>>;
 
 /// The index of element i of a source whose first iterator tells indices.
 template <std::size_t... Index, class... Its>
-__device__ __forceinline__ std::int64_t index_of(
-    const source_of<std::index_sequence<Index...>, Its...>& source, std::int64_t i) {
+TILEFOLD_D std::int64_t index_of(const source_of<std::index_sequence<Index...>, Its...>& source,
+                                 std::int64_t i) {
   return source_of<std::index_sequence<Index...>, Its...>::template iterator<0>(source)[i];
 }
 
@@ -238,15 +228,15 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   using source_type = source_of<std::index_sequence<Index...>, Its...>;
 
   template <std::size_t I, class Holder>
-  __device__ __forceinline__ static Holder& holder(holder_leaf<I, Holder>& leaf) {
+  TILEFOLD_D static Holder& holder(holder_leaf<I, Holder>& leaf) {
     return leaf.holder;
   }
   template <std::size_t I, class Holder>
-  __device__ __forceinline__ static const Holder& holder(const holder_leaf<I, Holder>& leaf) {
+  TILEFOLD_D static const Holder& holder(const holder_leaf<I, Holder>& leaf) {
     return leaf.holder;
   }
   template <std::size_t I>
-  __device__ __forceinline__ static const auto& iterator(const source_type& source) {
+  TILEFOLD_D static const auto& iterator(const source_type& source) {
     return source_type::template iterator<I>(source);
   }
 
@@ -259,24 +249,24 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   // ---- loads: the holders' own, each with its iterator
 
   template <class... Place>
-  __device__ __forceinline__ void load(const source_type& source, Place... place) {
+  TILEFOLD_D void load(const source_type& source, Place... place) {
     (holder<Index>(*this).load(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_all(const source_type& source, Place... place) {
+  TILEFOLD_D void load_all(const source_type& source, Place... place) {
     (holder<Index>(*this).load_all(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_one(const source_type& source, Place... place) {
+  TILEFOLD_D void load_one(const source_type& source, Place... place) {
     (holder<Index>(*this).load_one(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_ring(const Place&... place) {
+  TILEFOLD_D void load_ring(const Place&... place) {
     (holder<Index>(*this).load_ring(place...), ...);
   }
-  __device__ __forceinline__ void settle() { (holder<Index>(*this).settle(), ...); }
+  TILEFOLD_D void settle() { (holder<Index>(*this).settle(), ...); }
   template <int N>
-  __device__ __forceinline__ void drop(int count) {
+  TILEFOLD_D void drop(int count) {
     (holder<Index>(*this).template drop<N>(count), ...);
   }
 
@@ -284,48 +274,46 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
 
   /// The item of iterator I at a place.
   template <std::size_t I, class... Place>
-  __device__ __forceinline__ auto item(Place... place) const {
+  TILEFOLD_D auto item(Place... place) const {
     return holder<I>(*this).get(place...);
   }
   /// The element at a place.
   template <class Reducer, class... Place>
-  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
-                                                                Place... place) const {
+  TILEFOLD_D typename Reducer::accumulator lift(const Reducer& reducer, Place... place) const {
     return reducer.lift(holder<Index>(*this).get(place...)...);
   }
   /// Adds the element at a place to an accumulator of the elements before it.
   template <class Reducer, class... Place>
-  __device__ __forceinline__ void absorb(const Reducer& reducer,
-                                         typename Reducer::accumulator& value,
-                                         Place... place) const {
+  TILEFOLD_D void absorb(const Reducer& reducer, typename Reducer::accumulator& value,
+                         Place... place) const {
     reducer.absorb(value, holder<Index>(*this).get(place...)...);
   }
 
   // ---- the same of holders that lie in shared memory, and want their iterators again
 
   template <class Reducer, class... Place>
-  __device__ __forceinline__ typename Reducer::accumulator lift_from(const Reducer& reducer,
-                                                                     const source_type& source,
-                                                                     Place... place) const {
+  TILEFOLD_D typename Reducer::accumulator lift_from(const Reducer& reducer,
+                                                     const source_type& source,
+                                                     Place... place) const {
     return reducer.lift(holder<Index>(*this).get(iterator<Index>(source), place...)...);
   }
   /// N neighbouring elements, each lifted, from a place on.
   template <int N, class Reducer, class... Place>
-  __device__ __forceinline__ auto packet_from(const Reducer& reducer, const source_type& source,
-                                              Place... place) const {
+  TILEFOLD_D auto packet_from(const Reducer& reducer, const source_type& source,
+                              Place... place) const {
     return lift_each<N>(
         reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
   }
   /// What visit(packets...) makes of N neighbouring items of each iterator.
   template <int N, class Visit, class... Place>
-  __device__ __forceinline__ auto visit_packets(const Visit& visit, const source_type& source,
-                                                Place... place) const {
+  TILEFOLD_D auto visit_packets(const Visit& visit, const source_type& source,
+                                Place... place) const {
     return visit(holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
   }
 
  private:
   template <int N, class Reducer, class... Packets>
-  __device__ __forceinline__ static registers<typename Reducer::accumulator, N> lift_each(
+  TILEFOLD_D static registers<typename Reducer::accumulator, N> lift_each(
       const Reducer& reducer, const Packets&... packets) {
     registers<typename Reducer::accumulator, N> result;
 #pragma unroll
@@ -345,27 +333,27 @@ class adaptor_in_registers {
     return elements::overreads(cuda::underneath(it));
   }
   template <class... Place>
-  __device__ __forceinline__ void load(const It& it, Place... place) {
+  TILEFOLD_D void load(const It& it, Place... place) {
     function_.hold(it);
     elements_.load(cuda::underneath(it), place...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_all(const It& it, Place... place) {
+  TILEFOLD_D void load_all(const It& it, Place... place) {
     function_.hold(it);
     elements_.load_all(cuda::underneath(it), place...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_one(const It& it, Place... place) {
+  TILEFOLD_D void load_one(const It& it, Place... place) {
     function_.hold(it);
     elements_.load_one(cuda::underneath(it), place...);
   }
-  __device__ __forceinline__ void settle() { elements_.settle(); }
+  TILEFOLD_D void settle() { elements_.settle(); }
   template <int N>
-  __device__ __forceinline__ void drop(int count) {
+  TILEFOLD_D void drop(int count) {
     elements_.template drop<N>(count);
   }
   template <class... Place>
-  __device__ __forceinline__ std::iter_value_t<It> get(Place... place) const {
+  TILEFOLD_D std::iter_value_t<It> get(Place... place) const {
     return elements_.lift(function_.get(), place...);
   }
 
@@ -383,15 +371,15 @@ class adaptor_in_shared_memory {
     return elements::overreads(cuda::underneath(it));
   }
   template <class... Place>
-  __device__ __forceinline__ void load(const It& it, Place... place) {
+  TILEFOLD_D void load(const It& it, Place... place) {
     elements_.load(cuda::underneath(it), place...);
   }
   template <class... Place>
-  __device__ __forceinline__ std::iter_value_t<It> get(const It& it, Place... place) const {
+  TILEFOLD_D std::iter_value_t<It> get(const It& it, Place... place) const {
     return elements_.lift_from(adaptor_function<It>(it), cuda::underneath(it), place...);
   }
   template <int N, class... Place>
-  __device__ __forceinline__ auto get_packet(const It& it, Place... place) const {
+  TILEFOLD_D auto get_packet(const It& it, Place... place) const {
     return elements_.template packet_from<N>(adaptor_function<It>(it), cuda::underneath(it),
                                              place...);
   }

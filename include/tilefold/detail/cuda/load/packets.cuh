@@ -53,10 +53,9 @@ constexpr int packet_width_of(const source_of<std::index_sequence<Index...>, Its
   return packet_width<Its...>(Vt);
 }
 
-// `Stripes` packets of one lane, read through iterator It; the lane's packet of stripe r starts at
-// item `first` + r * stripe_items. `load_all` takes stripes that exist as a whole, with all lanes
-// of the warp. `load_one` takes the first `available` items of one packet, which may be none or
-// more than there are; the others stay undefined.
+// `Stripes` packets of one lane; that of stripe r starts at item `first` + r * stripe_items.
+// `load_all` takes whole stripes, with all lanes of the warp; `load_one` the first `available`
+// items of one packet, the others of which stay undefined.
 template <class It, int Stripes, int Width>
 class lane_items {
   using value = std::iter_value_t<It>;
@@ -64,17 +63,17 @@ class lane_items {
  public:
   __device__ static bool overreads(const It&) { return false; }
 
-  __device__ __forceinline__ void load_all(const It& it, std::int64_t first) {
+  TILEFOLD_D void load_all(const It& it, std::int64_t first) {
 #pragma unroll
     for (int r = 0; r < Stripes; ++r) load_one(it, first + r * warp_size * Width, r, Width);
   }
-  __device__ __forceinline__ void load_one(const It& it, std::int64_t first, int r, int available) {
+  TILEFOLD_D void load_one(const It& it, std::int64_t first, int r, int available) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       if (j < available) values_.put(r * Width + j, detail::element(it, first + j));
     }
   }
-  __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
+  TILEFOLD_D const value& get(int r, int j) const { return values_[r * Width + j]; }
 
  private:
   registers<value, Stripes * Width> values_;
@@ -85,15 +84,11 @@ template <int Stripes, int Width>
 class lane_items<index_iterator, Stripes, Width> {
  public:
   __device__ static bool overreads(const index_iterator&) { return false; }
-  __device__ __forceinline__ void load_all(const index_iterator&, std::int64_t first) {
-    first_ = first;
-  }
-  __device__ __forceinline__ void load_one(const index_iterator&, std::int64_t first, int r, int) {
+  TILEFOLD_D void load_all(const index_iterator&, std::int64_t first) { first_ = first; }
+  TILEFOLD_D void load_one(const index_iterator&, std::int64_t first, int r, int) {
     first_ = first - r * warp_size * Width;
   }
-  __device__ __forceinline__ std::int64_t get(int r, int j) const {
-    return first_ + r * warp_size * Width + j;
-  }
+  TILEFOLD_D std::int64_t get(int r, int j) const { return first_ + r * warp_size * Width + j; }
 
  private:
   std::int64_t first_;
@@ -109,12 +104,11 @@ class lane_items<T*, Stripes, Width> {
   using packet = cuda::packet<bytes>;
 
  public:
-  // Shifting stripes into place takes the 16 bytes that follow them.
   __device__ static bool overreads(const T* p) {
     return can_shift && cuda::misalignment(p, alignment) != 0;
   }
 
-  __device__ __forceinline__ void load_all(const T* p, std::int64_t first) {
+  TILEFOLD_D void load_all(const T* p, std::int64_t first) {
     const unsigned offset = cuda::misalignment(p, alignment);
     if (offset == 0) {
       load_aligned(reinterpret_cast<const packet*>(p + first));
@@ -129,7 +123,7 @@ class lane_items<T*, Stripes, Width> {
     }
   }
 
-  __device__ __forceinline__ void load_one(const T* p, std::int64_t first, int r, int available) {
+  TILEFOLD_D void load_one(const T* p, std::int64_t first, int r, int available) {
     if (available >= Width && cuda::misalignment(p, alignment) == 0) {
       packets_[r] = *reinterpret_cast<const packet*>(p + first);
       return;
@@ -142,19 +136,17 @@ class lane_items<T*, Stripes, Width> {
     packets_[r] = built;
   }
 
-  __device__ __forceinline__ value get(int r, int j) const {
-    return cuda::item_of<value, Width>(packets_[r], j);
-  }
+  TILEFOLD_D value get(int r, int j) const { return cuda::item_of<value, Width>(packets_[r], j); }
 
  private:
-  __device__ __forceinline__ void load_aligned(const packet* lane_first) {
+  TILEFOLD_D void load_aligned(const packet* lane_first) {
 #pragma unroll
     for (int r = 0; r < Stripes; ++r) packets_[r] = lane_first[r * warp_size];
   }
 
   // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
   // ends is what the next lane holds at its beginnings. Lane 31 is before the next stripe's lane 0.
-  __device__ __forceinline__ void shift_stripes(const packet* lane_first, unsigned offset) {
+  TILEFOLD_D void shift_stripes(const packet* lane_first, unsigned offset) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     lacking after{};
     if (lane == 0) after = *reinterpret_cast<const lacking*>(lane_first + Stripes * warp_size);
@@ -180,8 +172,7 @@ class lane_items<T*, Stripes, Width> {
   };
 
   // Bytes [offset, offset + bytes) of a packet and what follows it; 0 < offset < 16.
-  __device__ __forceinline__ static packet shifted(const packet& own, const lacking& next,
-                                                   unsigned offset) {
+  TILEFOLD_D static packet shifted(const packet& own, const lacking& next, unsigned offset) {
     constexpr int n = bytes / 4;
     constexpr int all = n + lacking_words;
     unsigned w[all];

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Items as the words that loads bring: packets of whole aligned loads, and the shift in registers
-// that puts items in their places where memory begins between two loads. Of floats that begin 8
-// bytes after a multiple of 16 bytes:
-//
-//     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] ..      loads of 16 bytes
-//     loaded       . . 0 1   2 3 4 5   6 7 8 9  ..      words in registers
-//     shifted      0 1 2 3   4 5 6 7   8 9 ..           down by 8 bytes
+// that puts items in their places where memory begins between two loads (packets.cuh).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +33,7 @@ concept packs_into_loads = loads_packets<T*> && ((Width * sizeof(T)) % load_byte
 
 /// Item j of such a packet.
 template <class T, int Width>
-__device__ __forceinline__ T item_of(const packet_of<T, Width>& from, int j) {
+TILEFOLD_D T item_of(const packet_of<T, Width>& from, int j) {
   struct items {
     T item[Width];
   };
@@ -46,14 +41,13 @@ __device__ __forceinline__ T item_of(const packet_of<T, Width>& from, int j) {
 }
 
 /// How far behind a multiple of `alignment` bytes, a power of two, `p` lies.
-__device__ __forceinline__ unsigned misalignment(const void* p, unsigned alignment = load_bytes) {
+TILEFOLD_D unsigned misalignment(const void* p, unsigned alignment = load_bytes) {
   return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p)) & (alignment - 1);
 }
 
-/// Puts item j among words whose bytes are still zero there; word by word, so that they stay in
-/// registers.
+/// Puts item j among words whose bytes are still zero there.
 template <class T>
-__device__ __forceinline__ void insert_item(unsigned* to, int j, const T& item) {
+TILEFOLD_D void insert_item(unsigned* to, int j, const T& item) {
   const words<T> w = cuda::to_words(item);
   constexpr int size = static_cast<int>(sizeof(T));
   if constexpr (size % 4 == 0) {
@@ -71,7 +65,7 @@ __device__ __forceinline__ void insert_item(unsigned* to, int j, const T& item) 
 /// Moves words down by `offset` < 16 bytes, which is a multiple of `Alignment`. What stands in the
 /// first `Kept` words afterwards counts.
 template <int Alignment, int Kept, int All>
-__device__ __forceinline__ void shift_down(unsigned (&word)[All], unsigned offset) {
+TILEFOLD_D void shift_down(unsigned (&word)[All], unsigned offset) {
   if constexpr (Alignment < 16) {
 #pragma unroll
     for (int i = 0; i + 2 < All; ++i) word[i] = (offset & 8) ? word[i + 2] : word[i];

@@ -21,7 +21,7 @@ namespace tilefold::detail::cuda {
 
 /// 1, 2 or 4 words from global to shared memory; there after finish_stage().
 template <int Words>
-__device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from) {
+TILEFOLD_D void copy_words(unsigned* to, const unsigned* from) {
   static_assert(Words == 1 || Words == 2 || Words == 4);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -40,8 +40,7 @@ __device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from) {
 #endif
 }
 
-/// Ends a stage's copies; those of several stages may be on their way.
-__device__ __forceinline__ void commit_stage() {
+TILEFOLD_D void commit_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
@@ -49,7 +48,7 @@ __device__ __forceinline__ void commit_stage() {
 
 /// Until all stages but the `Later` last are there for all lanes.
 template <int Later>
-__device__ __forceinline__ void finish_stage() {
+TILEFOLD_D void finish_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
 #endif
@@ -85,7 +84,7 @@ class shared_elements : public elements_of<Source, Holders> {
  public:
   /// Will hold elements of `source` after finish_stage(). All lanes.
   template <class... Count>
-  __device__ __forceinline__ void fill(const Source& source, Count... count) {
+  TILEFOLD_D void fill(const Source& source, Count... count) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     __syncwarp();  // all lanes have read what was here
     this->load(source, lane, count...);
@@ -107,10 +106,8 @@ struct cell_places {
                               : vectors % 2 == 0 ? 1
                                                  : 0;
 
-  __device__ __forceinline__ static int key(int q) {
-    return ((q >> (3 - bits)) & ((1 << bits) - 1)) * 4;
-  }
-  __device__ __forceinline__ static int word(int q, int w) { return q * CellWords + (w ^ key(q)); }
+  TILEFOLD_D static int key(int q) { return ((q >> (3 - bits)) & ((1 << bits) - 1)) * 4; }
+  TILEFOLD_D static int word(int q, int w) { return q * CellWords + (w ^ key(q)); }
 };
 
 /// Cells of `Cell` items of one iterator.
@@ -127,7 +124,7 @@ class staged_cells {
  public:
   __device__ static bool overreads(const It&) { return false; }
 
-  __device__ __forceinline__ void load(const It& first, int lane) {
+  TILEFOLD_D void load(const It& first, int lane) {
     if constexpr (!by_words) {
 #pragma unroll 4
       for (int k = 0; k < Cell; ++k) {
@@ -147,7 +144,7 @@ class staged_cells {
   }
 
   /// Loads the first `count` items alone; what is behind them is not touched.
-  __device__ __forceinline__ void load(const It& first, int lane, int count)
+  TILEFOLD_D void load(const It& first, int lane, int count)
     requires by_words
   {
     const auto* const from = reinterpret_cast<const unsigned*>(first);
@@ -160,8 +157,7 @@ class staged_cells {
 
   /// N items of this lane's cell from item i on.
   template <int N>
-  __device__ __forceinline__ registers<value, N> get_packet(const It&, int lane, int i,
-                                                            std::int64_t) const {
+  TILEFOLD_D registers<value, N> get_packet(const It&, int lane, int i, std::int64_t) const {
     static_assert(N * item_words % 4 == 0);
     struct items {
       words<value> item[N];
@@ -186,7 +182,7 @@ class staged_cells {
   }
 
  private:
-  __device__ __forceinline__ void copy_vectors(const unsigned* from, int lane) {
+  TILEFOLD_D void copy_vectors(const unsigned* from, int lane) {
     if constexpr (places::power_of_two && places::vectors <= 8) {
       from += lane * 4;
       constexpr int cells = warp_size / places::vectors;  // that all lanes copy at once
@@ -204,24 +200,23 @@ class staged_cells {
   }
   // All cells, `Words` words at a time: lane l makes copies l, l + 32...
   template <int Words>
-  __device__ __forceinline__ void copy_all_by(const unsigned* from, int lane) {
+  TILEFOLD_D void copy_all_by(const unsigned* from, int lane) {
     constexpr int copies = cell_words / Words;  // of a cell
 #pragma unroll 8
     for (int k = 0; k < copies; ++k) copy_at<Words>(from, lane + k * warp_size);
   }
-  // Copies the first `words` words in that way.
   template <int Words>
-  __device__ __forceinline__ void copy_all_by(const unsigned* from, int lane, int words) {
+  TILEFOLD_D void copy_all_by(const unsigned* from, int lane, int words) {
 #pragma unroll 4
     for (int copy = lane; copy * Words < words; copy += warp_size) copy_at<Words>(from, copy);
   }
   template <int Words>
-  __device__ __forceinline__ void copy_at(const unsigned* from, int copy) {
+  TILEFOLD_D void copy_at(const unsigned* from, int copy) {
     constexpr int copies = cell_words / Words;
     cuda::copy_words<Words>(memory_ + places::word(copy / copies, copy % copies * Words),
                             from + copy * Words);
   }
-  __device__ __forceinline__ void put(int q, int i, const value& item) {
+  TILEFOLD_D void put(int q, int i, const value& item) {
     const words<value> w = cuda::to_words(value(item));
 #pragma unroll
     for (int k = 0; k < item_words; ++k) {
@@ -247,7 +242,7 @@ class staged_cells<It, Cell> {
  public:
   __device__ static bool overreads(const It& first) { return offset(first) != 0; }
 
-  __device__ __forceinline__ void load(const It& first, int lane) {
+  TILEFOLD_D void load(const It& first, int lane) {
     const auto* const from =
         reinterpret_cast<const unsigned*>(reinterpret_cast<std::uintptr_t>(first) - offset(first));
     constexpr int cells = warp_size / cell_words;  // that all lanes copy at once
@@ -265,8 +260,7 @@ class staged_cells<It, Cell> {
   }
 
   template <int N>
-  __device__ __forceinline__ registers<value, N> get_packet(const It& first, int lane, int i,
-                                                            std::int64_t) const {
+  TILEFOLD_D registers<value, N> get_packet(const It& first, int lane, int i, std::int64_t) const {
     registers<value, N> result;
     const unsigned* const mine = memory_ + lane * pitch + i / items_per_word;
     const unsigned shift = 8 * offset(first);
@@ -287,9 +281,7 @@ class staged_cells<It, Cell> {
   }
 
  private:
-  __device__ __forceinline__ static unsigned offset(const It& first) {
-    return cuda::misalignment(first, 4);
-  }
+  TILEFOLD_D static unsigned offset(const It& first) { return cuda::misalignment(first, 4); }
 
   unsigned memory_[warp_size * pitch];
 };
@@ -301,8 +293,8 @@ class staged_cells<index_iterator, Cell> {
   __device__ static bool overreads(const index_iterator&) { return false; }
   __device__ void load(const index_iterator&, int) {}
   template <int N>
-  __device__ __forceinline__ registers<std::int64_t, N> get_packet(const index_iterator&, int, int,
-                                                                   std::int64_t index) const {
+  TILEFOLD_D registers<std::int64_t, N> get_packet(const index_iterator&, int, int,
+                                                   std::int64_t index) const {
     registers<std::int64_t, N> result;
 #pragma unroll
     for (int j = 0; j < N; ++j) result.put(j, index + j);
@@ -329,8 +321,8 @@ class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holde
   /// What visit(packets...) makes of N items of this lane's cell from item i on, N of each
   /// iterator; `source` as in fill(), `index` the first one's own in its tree.
   template <int N, class Visit>
-  __device__ __forceinline__ auto packets(const Visit& visit, const Source& source, int i,
-                                          std::int64_t index) const {
+  TILEFOLD_D auto packets(const Visit& visit, const Source& source, int i,
+                          std::int64_t index) const {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     return this->template visit_packets<N>(visit, source, lane, i, index);
   }
@@ -345,12 +337,10 @@ class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holde
 // the span. Padding keeps lanes that read a power of two apart out of each other's banks.
 
 /// Where word `w` of a span lies.
-__device__ __forceinline__ int padded(int w) { return w + (w >> 5); }
+TILEFOLD_D int padded(int w) { return w + (w >> 5); }
 
-/// Words [begin, end) of `from` to their places in `to`, by all lanes of a warp: lane + 32 k lies
-/// at lane + 33 k.
-__device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from, int begin, int end,
-                                           int lane) {
+/// Words [begin, end) of `from` to their places in `to`, by all lanes of a warp.
+TILEFOLD_D void copy_words(unsigned* to, const unsigned* from, int begin, int end, int lane) {
   to += lane;
   from += lane;
   int w = lane;
@@ -389,7 +379,7 @@ class staged_items {
   static constexpr int most_words = (Items * item_bytes + 3 + 3) / 4;
 
  public:
-  __device__ __forceinline__ void load(const It& first, int lane, int count) {
+  TILEFOLD_D void load(const It& first, int lane, int count) {
     if constexpr (by_bytes) {
       fill_bytes(reinterpret_cast<std::uintptr_t>(first), count * item_bytes, lane);
     } else if constexpr (by_words) {
@@ -406,7 +396,7 @@ class staged_items {
   }
 
   // `first` as it was in load().
-  __device__ __forceinline__ value get(const It& first, int i, std::int64_t) const {
+  TILEFOLD_D value get(const It& first, int i, std::int64_t) const {
     words<value> w;
     if constexpr (by_bytes) {
       const int at = static_cast<int>(cuda::misalignment(first, 4)) + i * item_bytes;
@@ -420,7 +410,7 @@ class staged_items {
 
  private:
   // Whole words by copies, the bytes before and after them one by one.
-  __device__ __forceinline__ void fill_bytes(std::uintptr_t first, int count, int lane) {
+  TILEFOLD_D void fill_bytes(std::uintptr_t first, int count, int lane) {
     const auto offset = static_cast<int>(first % 4);
     const auto* const from = reinterpret_cast<const unsigned*>(first - offset);
     const int end = offset + count;
@@ -463,9 +453,8 @@ class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
  public:
   /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
   template <class Reducer>
-  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
-                                                                const Source& source, int i,
-                                                                std::int64_t index) const {
+  TILEFOLD_D typename Reducer::accumulator lift(const Reducer& reducer, const Source& source, int i,
+                                                std::int64_t index) const {
     return this->lift_from(reducer, source, i, index);
   }
 };

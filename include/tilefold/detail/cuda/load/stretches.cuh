@@ -22,7 +22,7 @@ namespace tilefold::detail::cuda {
 /// hold nothing of use; zeros, if `Fresh`. A predicated load keeps its registers in use from before
 /// it on, thus across the caller's loop. `Fresh` zeroes them first, which ends that.
 template <int Offset, bool Fresh>
-__device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
+TILEFOLD_D void load_vector(unsigned* to, const void* from, bool wanted) {
   if constexpr (Fresh) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) to[i] = 0;
@@ -48,18 +48,18 @@ class lane_stretch {
  public:
   /// Items [first, first + count) of `it`, count <= Items. `inner` says that 16 bytes before and
   /// after them are there to be read as well.
-  __device__ __forceinline__ void load(const It& it, std::int64_t first, int count, bool) {
+  TILEFOLD_D void load(const It& it, std::int64_t first, int count, bool) {
 #pragma unroll
     for (int j = 0; j < Items; ++j) {
       if (j < count) values_.put(j, detail::element(it, first + j));
     }
   }
   /// Between load() and get(), by all lanes of the warp.
-  __device__ __forceinline__ void settle() {}
-  __device__ __forceinline__ const value& get(int j) const { return values_[j]; }
+  TILEFOLD_D void settle() {}
+  TILEFOLD_D const value& get(int j) const { return values_[j]; }
   /// Forgets the first N items; the others move to their places.
   template <int N>
-  __device__ __forceinline__ void drop(int count) {
+  TILEFOLD_D void drop(int count) {
 #pragma unroll
     for (int j = 0; j + N < Items; ++j) {
       if (j + N < count) values_.put(j, values_[j + N]);
@@ -74,13 +74,11 @@ class lane_stretch {
 template <int Items, bool Fresh>
 class lane_stretch<index_iterator, Items, Fresh> {
  public:
-  __device__ __forceinline__ void load(const index_iterator&, std::int64_t first, int, bool) {
-    first_ = first;
-  }
-  __device__ __forceinline__ void settle() {}
-  __device__ __forceinline__ std::int64_t get(int j) const { return first_ + j; }
+  TILEFOLD_D void load(const index_iterator&, std::int64_t first, int, bool) { first_ = first; }
+  TILEFOLD_D void settle() {}
+  TILEFOLD_D std::int64_t get(int j) const { return first_ + j; }
   template <int N>
-  __device__ __forceinline__ void drop(int) {
+  TILEFOLD_D void drop(int) {
     first_ += N;
   }
 
@@ -100,7 +98,7 @@ class lane_stretch<T*, Items, Fresh> {
   static constexpr int all_words = vectors * load_bytes / 4;
 
  public:
-  __device__ __forceinline__ void load(const T* p, std::int64_t first, int count, bool inner) {
+  TILEFOLD_D void load(const T* p, std::int64_t first, int count, bool inner) {
     const T* const begin = p + first;
     if (inner) {
       load_vectors(reinterpret_cast<const char*>(begin), static_cast<unsigned>(count));
@@ -112,7 +110,7 @@ class lane_stretch<T*, Items, Fresh> {
   /// Items from byte `at` of a ring's stream on (value_ring.cuh). Those before byte `end` are
   /// there; in place of others, whatever stands before `end`.
   template <class Ring>
-  __device__ __forceinline__ void load_ring(const Ring& ring, int at, int end) {
+  TILEFOLD_D void load_ring(const Ring& ring, int at, int end) {
     offset_ = 0;
     constexpr int unit = Ring::unit_words;
 #pragma unroll
@@ -132,7 +130,7 @@ class lane_stretch<T*, Items, Fresh> {
     }
   }
 
-  __device__ __forceinline__ void settle() {
+  TILEFOLD_D void settle() {
     if constexpr (alignof(T) < load_bytes) {
       if (__any_sync(full_warp, offset_ != 0)) {
         cuda::shift_down<alignof(T), stretch_words>(word_, offset_);
@@ -140,7 +138,7 @@ class lane_stretch<T*, Items, Fresh> {
     }
   }
 
-  __device__ __forceinline__ value get(int j) const {
+  TILEFOLD_D value get(int j) const {
     if constexpr (item_bytes % 4 == 0) {
       words<value> w;
 #pragma unroll
@@ -157,7 +155,7 @@ class lane_stretch<T*, Items, Fresh> {
   }
 
   template <int N>
-  __device__ __forceinline__ void drop(int) {
+  TILEFOLD_D void drop(int) {
     static_assert(N * item_bytes % 4 == 0);
 #pragma unroll
     for (int i = 0; i + N * item_bytes / 4 < stretch_words; ++i)
@@ -165,29 +163,28 @@ class lane_stretch<T*, Items, Fresh> {
   }
 
  private:
-  __device__ __forceinline__ packet<bytes> packet_of_stretch() const {
+  TILEFOLD_D packet<bytes> packet_of_stretch() const {
     packet<bytes> result;
 #pragma unroll
     for (int i = 0; i < stretch_words; ++i) result.word[i] = word_[i];
     return result;
   }
 
-  __device__ __forceinline__ void load_vectors(const char* begin, unsigned count) {
+  TILEFOLD_D void load_vectors(const char* begin, unsigned count) {
     offset_ = cuda::misalignment(begin);
     const char* const from = begin - offset_;
     load_vectors(from, count == 0 ? 0 : offset_ + count * item_bytes,
                  std::make_integer_sequence<int, vectors>());
   }
   template <int... Vector>
-  __device__ __forceinline__ void load_vectors(const char* from, unsigned end,
-                                               std::integer_sequence<int, Vector...>) {
+  TILEFOLD_D void load_vectors(const char* from, unsigned end,
+                               std::integer_sequence<int, Vector...>) {
     (cuda::load_vector<Vector * load_bytes, Fresh>(word_ + Vector * (load_bytes / 4), from,
                                                    Vector * load_bytes < end),
      ...);
   }
 
-  // At the ends of memory, where a vector would reach beyond.
-  __device__ __forceinline__ void load_items(const T* begin, int count) {
+  TILEFOLD_D void load_items(const T* begin, int count) {
     offset_ = 0;
 #pragma unroll
     for (int i = 0; i < stretch_words; ++i) word_[i] = 0;
@@ -215,8 +212,7 @@ inline constexpr bool all_stretch_vectors<source_of<std::index_sequence<Index...
 template <adaptor It>
 inline constexpr bool stretch_vectors<It> = all_stretch_vectors<underneath_t<It>>;
 
-/// Bytes of an item of a source that reads one range. For a source of several ranges, 1, which is
-/// no more than any item has.
+/// Bytes of an item of a source, no more than any has: 1 for a source that reads several ranges.
 template <class Source>
 inline constexpr int least_item_bytes = ranges<Source> == 1 ? item_bytes<Source> : 1;
 

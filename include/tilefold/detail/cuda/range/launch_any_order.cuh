@@ -17,8 +17,6 @@
 #pragma once
 
 #include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/cuda/base/launcher.cuh>
-#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
@@ -34,10 +32,9 @@ struct place_search {
   const Stripes& loaded;
   std::int64_t first;
 
-  /// Brings what the warp has found in the tiles before this one up to date; `value` is the best of
-  /// my items. As each lane is told what any of them has found, few tiles have anything better.
+  /// Brings what the warp has found before this tile up to date; `value` is the best of my items.
   template <class Place, class T>
-  __device__ __forceinline__ void operator()(Place& found, const T& value) const {
+  TILEFOLD_D void operator()(Place& found, const T& value) const {
     using ranking = typename Place::ranking;
     const auto key = ranking::of(value);
     const bool better = found.gives_way_to(key);
@@ -64,7 +61,7 @@ struct place_search {
   // The place of the item that has the key, counted from the lane's first item. Of several, the
   // first or the last, as the ranking says.
   template <class Ranking, class T>
-  __device__ __forceinline__ int place_of(const typename Ranking::key& key) const {
+  TILEFOLD_D int place_of(const typename Ranking::key& key) const {
     if constexpr (sizeof(T) >= 4) {
       return place_of<Ranking>(loaded, key);
     } else {
@@ -76,8 +73,7 @@ struct place_search {
     }
   }
   template <class Ranking>
-  __device__ __forceinline__ static int place_of(const Stripes& stripes,
-                                                 const typename Ranking::key& key) {
+  TILEFOLD_D static int place_of(const Stripes& stripes, const typename Ranking::key& key) {
     int place = 0;
 #pragma unroll
     for (int i = Vt - 1; i >= 0; --i) {
@@ -110,13 +106,13 @@ class running_fold {
     return stripes_type::overreads(source) ? width : 0;
   }
 
-  __device__ __forceinline__ running_fold(const Source& source, const Reducer& reducer)
+  TILEFOLD_D running_fold(const Source& source, const Reducer& reducer)
       : source_(source), reducer_(reducer) {}
 
-  __device__ __forceinline__ const acc& value() const { return value_.value; }
+  TILEFOLD_D const acc& value() const { return value_.value; }
 
   /// The first tile, which begins the accumulator; all its items exist.
-  __device__ __forceinline__ void begin(std::int64_t tile_first) {
+  TILEFOLD_D void begin(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
     stripes_type loaded;
     loaded.load_all(source_, first);
@@ -124,14 +120,14 @@ class running_fold {
     absorb<1>(loaded, first);
   }
 
-  __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
+  TILEFOLD_D void add_tile(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
     stripes_type loaded;
     loaded.load_all(source_, first);
     absorb<0>(loaded, first);
   }
 
-  __device__ __forceinline__ void add_item(std::int64_t i) {
+  TILEFOLD_D void add_item(std::int64_t i) {
     value_.put(reducer_.combine(value_.value, source_.lift(reducer_, i)));
   }
 
@@ -144,7 +140,7 @@ class running_fold {
 
   // A thread meets its items, of which the first is number `first`, in the order of their indices.
   template <int First>
-  __device__ __forceinline__ void absorb(const stripes_type& loaded, std::int64_t first) {
+  TILEFOLD_D void absorb(const stripes_type& loaded, std::int64_t first) {
     if constexpr (Reducer::counts) {
       // Counted in a float, which is exact for a tile. Integer additions would use the same pipe
       // that unpacks and compares bytes, and that pipe is full.
@@ -166,7 +162,7 @@ class running_fold {
     }
   }
 
-  __device__ __forceinline__ auto best_of(const stripes_type& loaded) const {
+  TILEFOLD_D auto best_of(const stripes_type& loaded) const {
     const auto values = reducer_.of_values();
     auto best = loaded.lift(values, 0, 0);
 #pragma unroll
@@ -181,11 +177,9 @@ class running_fold {
   slot<acc> value_;
 };
 
-/// The fold of what the threads of a block hold; valid in its first warp. `warp_values` is shared
-/// memory for a value of each warp.
+/// The fold of what the threads of a block hold, in its first warp.
 template <int Nt, class Reducer, class Acc>
-__device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& mine,
-                                            Acc* warp_values) {
+TILEFOLD_D Acc fold_threads(const Reducer& reducer, const Acc& mine, Acc* warp_values) {
   registers<Acc, 1> node;
   node.put(0, mine);
   const Acc of_warp = stripe_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node);
@@ -199,7 +193,7 @@ struct settled_flag {
   /// The answer is the same for all lanes of a warp. Only a warp that settles by its own items
   /// writes the flag. If every warp that saw the flag wrote it again, thousands of warps would read
   /// and write one word in turn, and all would wait. Without a flag the threads of a block vote.
-  __device__ __forceinline__ bool is_settled(bool mine, unsigned look) const {
+  TILEFOLD_D bool is_settled(bool mine, unsigned look) const {
     const bool looks = look % tiles_between_looks == 0;
     if (raised == nullptr) return looks && __syncthreads_or(mine);
     if (__any_sync(full_warp, mine)) {
@@ -223,7 +217,7 @@ class any_order_fold {
   unsigned block;
   unsigned blocks;
 
-  __device__ __forceinline__ typename Reducer::accumulator fold() const {
+  TILEFOLD_D typename Reducer::accumulator fold() const {
     running mine(source, reducer);
     const std::int64_t tiles = (n - running::overread_items(source)) / Policy.tile();
     mine.begin(std::int64_t{block} * Policy.tile());
@@ -245,14 +239,9 @@ class any_order_fold {
 };
 
 /// The fold of every row of a forest of one length, a tile and a packet at least for each block. A
-/// range is one row.
-///
-///     grid       y: blocks of a row            x: rows
-///     row 0    | b0 | b1 | b2 | -> out[0]      of several blocks the last to arrive folds the
-///     row 1    | b0 | b1 | b2 | -> out[1]      partials
-///
-/// `settled` is for one row whose accumulators settle: zero, or nullptr. The thread that writes
-/// through `out` makes it zero again: all others have arrived then, and look no more.
+/// range is one row. x of the grid is the row; of several blocks along y the last to arrive folds
+/// the partials. `settled` is for one row whose accumulators settle: zero, or nullptr. The thread
+/// that writes through `out` makes it zero again: all others have arrived then, and look no more.
 template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
     any_order_kernel(Forest forest, Reducer reducer, Init init, Out out, unsigned* settled,

@@ -85,8 +85,7 @@ struct block_stack {
   int count = 0;
   std::int64_t end = 0;
 
-  __device__ __forceinline__ void push(const Reducer& reducer, const acc& value,
-                                       std::int64_t size) {
+  TILEFOLD_D void push(const Reducer& reducer, const acc& value, std::int64_t size) {
     slot<acc> node;
     node.put(value);
     std::int64_t first = end;
@@ -103,7 +102,7 @@ struct block_stack {
     values[count++].put(node.value);
   }
 
-  __device__ __forceinline__ acc fold(const Reducer& reducer) const {
+  TILEFOLD_D acc fold(const Reducer& reducer) const {
     slot<acc> node;
     node.put(values[count - 1].value);
     for (int i = count - 2; i >= 0; --i) {
@@ -114,7 +113,7 @@ struct block_stack {
   }
 
  private:
-  __device__ __forceinline__ void join_last(const Reducer& reducer, slot<acc>& node) {
+  TILEFOLD_D void join_last(const Reducer& reducer, slot<acc>& node) {
     const acc both = reducer.combine(values[--count].value, node.value);
     node.put(both);
   }
@@ -212,24 +211,17 @@ auto ready_join(const device_info& gpu) {
                   "join_kernel", warp_size, starts::early);
 }
 
-template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
-void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
-                 const Out& out, const device_info& gpu, cudaStream_t stream) {
-  cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
-      1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
-      closed_reducer<Reducer>{reducer, {0u}}, init, empty, out, all.status);
-}
-
 /// How a cuda_executor joins what ranks send.
 template <class Build>
 struct message_folds {
-  /// Writes through `out` what the messages of all ranks make together (launch_join.cuh), in the
-  /// order of the stream.
+  /// Writes what the messages of all ranks make together through `out`, in stream order.
   template <class Executor, class Messages, class Reducer, class Init, class Empty, class Out>
   static void write(Executor& exec, const Messages& all, const Reducer& reducer, const Init& init,
                     const Empty& empty, const Out& out) {
     exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto&) {
-      cuda::launch_join<Build>(all, reducer, init, empty, out, gpu, stream);
+      cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
+          1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
+          closed_reducer<Reducer>{reducer, {0u}}, init, empty, out, all.status);
     });
   }
 

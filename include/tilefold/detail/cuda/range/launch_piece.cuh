@@ -7,10 +7,6 @@
 //     packets     all else, of any length
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
 #include <tilefold/detail/cuda/range/piece_folds.cuh>
 #include <tilefold/detail/cuda/range/piece_tiles.cuh>

@@ -130,9 +130,8 @@ void launch_short(const range_job<Source, Reducer, Init, Out>& job,
                 job.init, job.out);
 }
 
-// Defined in launch_any_order.cuh, exact/launch_exact.cuh and launch_select.cuh, which reducer.hpp,
-// reducers/exact.hpp and reducers/top_k.hpp include. Left undefined here, so that a missing include
-// is a compile error.
+// Defined in launch_any_order.cuh, exact/launch_exact.cuh and launch_select.cuh, which reducers
+// include. Left undefined here, so that a missing include is a compile error.
 template <class Reducer>
 struct any_order_launch;
 template <class Reducer>

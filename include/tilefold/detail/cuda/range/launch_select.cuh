@@ -16,7 +16,6 @@
 // a tile costs a comparison an item and a vote.
 #pragma once
 
-#include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
@@ -28,15 +27,13 @@ namespace tilefold::detail::cuda {
 template <class Element, int Size, class Order>
 class warp_list {
  public:
-  __device__ __forceinline__ bool is_full() const { return bound_.index != none().index; }
+  TILEFOLD_D bool is_full() const { return bound_.index != none().index; }
   /// The last that counts, which others have to beat; worse than any if the list is not full.
-  __device__ __forceinline__ const Element& bound() const { return bound_; }
-  __device__ __forceinline__ bool takes(const Element& element) const {
-    return Order::is_better(element, bound_);
-  }
+  TILEFOLD_D const Element& bound() const { return bound_; }
+  TILEFOLD_D bool takes(const Element& element) const { return Order::is_better(element, bound_); }
 
   /// Adds the elements of those lanes that offer one.
-  __device__ __forceinline__ void add(const Element& element, bool offers) {
+  TILEFOLD_D void add(const Element& element, bool offers) {
     const bool taken = offers & takes(element);
     unsigned left = __ballot_sync(full_warp, taken);
     if (__popc(left) > most_inserted) {
@@ -44,19 +41,18 @@ class warp_list {
     } else if (left != 0) {
 #pragma unroll 1
       for (; left != 0; left &= left - 1) {
-        insert(
-            cuda::shuffle_from<warp_size>(element, __ffs(static_cast<int>(left)) - 1, full_warp));
+        insert(cuda::shuffle_from(element, __ffs(static_cast<int>(left)) - 1));
       }
       find_bound();
     }
   }
 
   /// Writes those that count to `items`.
-  __device__ __forceinline__ void store(Element* items) const {
+  TILEFOLD_D void store(Element* items) const {
     if (lane() < Size) items[lane()] = mine_;
   }
   /// Adds what store() wrote.
-  __device__ __forceinline__ void merge_stored(const Element* items) {
+  TILEFOLD_D void merge_stored(const Element* items) {
     const int opposite = warp_size - 1 - lane();
     const Element element = items[opposite < Size ? opposite : 0];
     merge(cuda::select(opposite < Size, element, none()));
@@ -64,16 +60,16 @@ class warp_list {
 
  private:
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
-  __device__ __forceinline__ static Element none() { return Order::template none<Element>(); }
+  TILEFOLD_D static Element none() { return Order::template none<Element>(); }
 
   // The better one of my element and that of the lane `step` away, or the other one.
-  __device__ __forceinline__ static Element exchanged(const Element& mine, int step, bool better) {
+  TILEFOLD_D static Element exchanged(const Element& mine, int step, bool better) {
     const Element other = cuda::shuffle_xor(mine, step);
     return cuda::select(Order::is_better(other, mine) == better, other, mine);
   }
 
   // The elements of all lanes in order, the worst first: a bitonic sort.
-  __device__ __forceinline__ static Element backwards(Element element) {
+  TILEFOLD_D static Element backwards(Element element) {
 #pragma unroll
     for (int size = 2; size <= warp_size; size *= 2) {
 #pragma unroll
@@ -86,7 +82,7 @@ class warp_list {
 
   // Adds another list that is given backwards. One against the other leaves the best of both; a
   // bitonic merge puts them in order.
-  __device__ __forceinline__ void merge(const Element& opposite) {
+  TILEFOLD_D void merge(const Element& opposite) {
     mine_ = cuda::select(Order::is_better(opposite, mine_), opposite, mine_);
 #pragma unroll
     for (int step = warp_size / 2; step > 0; step /= 2) {
@@ -96,16 +92,14 @@ class warp_list {
   }
 
   // All that are worse than the new one move a lane up.
-  __device__ __forceinline__ void insert(const Element& added) {
+  TILEFOLD_D void insert(const Element& added) {
     const unsigned behind = __ballot_sync(full_warp, Order::is_better(added, mine_));
     const int place = warp_size - __popc(behind);
-    const Element before = cuda::shuffle_from<warp_size>(mine_, lane() - 1, full_warp);
+    const Element before = cuda::shuffle_from(mine_, lane() - 1);
     mine_ = cuda::select(lane() > place, before, cuda::select(lane() == place, added, mine_));
   }
 
-  __device__ __forceinline__ void find_bound() {
-    bound_ = cuda::shuffle_from<warp_size>(mine_, Size - 1, full_warp);
-  }
+  TILEFOLD_D void find_bound() { bound_ = cuda::shuffle_from(mine_, Size - 1); }
 
   Element mine_ = none();
   Element bound_ = none();
@@ -125,8 +119,7 @@ class select_fold {
   using list_type = warp_list<element, Size, decltype(Elements::reducer)>;
 
   /// The list of this warp after all n >= 1 items.
-  __device__ __forceinline__ static list_type fold(const Source& source, const Elements& elements,
-                                                   std::int64_t n) {
+  TILEFOLD_D static list_type fold(const Source& source, const Elements& elements, std::int64_t n) {
     select_fold mine{source, elements};
     const std::int64_t overread = stripes_type::overreads(source) ? width : 0;
     const std::int64_t tiles = n < overread ? 0 : (n - overread) / Policy.tile();
@@ -145,11 +138,11 @@ class select_fold {
   }
 
  private:
-  __device__ __forceinline__ select_fold(const Source& source, const Elements& elements)
+  TILEFOLD_D select_fold(const Source& source, const Elements& elements)
       : elements_(elements), source_(source) {}
 
   // Elements that are in the list have lower indices, so an equal item does not count.
-  __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
+  TILEFOLD_D void add_tile(std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t first = tile_first + warp * (warp_size * Policy.vt) + lane * width;
@@ -165,13 +158,12 @@ class select_fold {
     if (__any_sync(full_warp, found)) add_best(loaded, first);
   }
 
-  __device__ __forceinline__ key key_of(const stripes_type& loaded, int i) const {
+  TILEFOLD_D key key_of(const stripes_type& loaded, int i) const {
     return loaded.lift(elements_, i / width, i % width).key;
   }
 
-  // Each lane offers its best item, then its second best...: whatever the order of the data, few
-  // are inserted that do not stay.
-  __device__ __forceinline__ void add_best(const stripes_type& loaded, std::int64_t first) {
+  // Each lane offers its best item, then its second best...: so few are inserted that do not stay.
+  TILEFOLD_D void add_best(const stripes_type& loaded, std::int64_t first) {
     using set = std::conditional_t<(Policy.vt > 32), std::uint64_t, std::uint32_t>;
     set left = ~set{0};
 #pragma unroll 1
@@ -206,7 +198,7 @@ class select_fold {
 /// The list of all warps of a block, in its first one. `lists` is shared memory for as many lists
 /// as half of the warps, and free again afterwards.
 template <class Acc, class List>
-__device__ __forceinline__ void merge_warps(List& list, slot<Acc>* lists) {
+TILEFOLD_D void merge_warps(List& list, slot<Acc>* lists) {
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
 #pragma unroll 1
   for (int half = static_cast<int>(blockDim.x) / warp_size / 2; half > 0; half /= 2) {

@@ -33,6 +33,8 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/words.cuh>
+
 namespace tilefold::detail::cuda {
 
 /// Where a rank's inbox is: 2 * ranks places of `capacity` bytes; and one word a rank each: flags,
@@ -46,18 +48,18 @@ struct peer_inbox {
 
 inline constexpr int peer_gather_nt = 64;
 
-__device__ __forceinline__ unsigned read_flag(const unsigned* flag) {
+TILEFOLD_D unsigned read_flag(const unsigned* flag) {
   unsigned value;
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
   return value;
 }
-__device__ __forceinline__ void raise_flag(unsigned* flag, unsigned value) {
+TILEFOLD_D void raise_flag(unsigned* flag, unsigned value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
 /// Waits until `flag` is at `turn`, or one of two ranks has left; whether the flag is there.
-__device__ __forceinline__ bool await_turn(const unsigned* flag, unsigned turn,
-                                           const unsigned* left_own, const unsigned* left_other) {
+TILEFOLD_D bool await_turn(const unsigned* flag, unsigned turn, const unsigned* left_own,
+                           const unsigned* left_other) {
   const auto came = [&] { return static_cast<int>(cuda::read_flag(flag) - turn) >= 0; };
   for (int looks = 1; !came(); ++looks) {
     // Reading the host's memory takes a microsecond.
@@ -68,7 +70,7 @@ __device__ __forceinline__ bool await_turn(const unsigned* flag, unsigned turn,
   return true;
 }
 
-__device__ __forceinline__ void copy_message(char* to, const char* from, std::int64_t bytes) {
+TILEFOLD_D void copy_message(char* to, const char* from, std::int64_t bytes) {
   constexpr auto step = static_cast<std::int64_t>(sizeof(uint4));
   for (std::int64_t i = threadIdx.x; i < bytes / step; i += peer_gather_nt) {
     reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];

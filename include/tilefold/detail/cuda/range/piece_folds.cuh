@@ -4,12 +4,7 @@
 // is only declared here (launch_piece.cuh), so that exact sums, which have one block, do without.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
-#include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -48,8 +43,7 @@ struct piece_folds {
     });
   }
 
-  /// Calls keep(accumulator, number of items) for each, in their order. Blocks until they are
-  /// there.
+  /// Calls keep(accumulator, number of items) for each, in their order, when they are there.
   template <class Policy, class Executor, class Source, class Reducer, class Keep>
   static void visit(Executor& exec, const Source& source, const Reducer& reducer,
                     std::int64_t position, std::int64_t n, const Keep& keep) {

@@ -3,7 +3,7 @@
 // What tile_kernel is given to write the values of a piece's maximal aligned blocks (tree.hpp). The
 // tiles are those of the whole sequence, of which the piece is a part:
 //
-//     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (piece_tree.cuh): what
+//     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (unit_fold): what
 //                                                          they have are blocks of the piece
 //     partials            1   2   3   4   5   6            those between are folded as by reduce()
 //     groups          . . 1 | 2   3   4   5 | 6 . .        of the whole sequence, too: here 2, 3...
@@ -19,11 +19,237 @@
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/range/piece_tree.cuh>
-#include <tilefold/detail/cuda/range/staged_tiles.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
+#include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
 
 namespace tilefold::detail::cuda {
+
+// The neighbour tree over a unit of which only a part exists: the tile in which a piece begins or
+// ends, or a group of partials. A node exists if all of its values do. One whose parent does not
+// exist is loose: it is a block of the piece, and is written.
+//
+//     unit       . . . 3 | 4 5 6 7 | 8 9 10 11 | 12 13 . .      values [3, 14) of 16
+//     nodes            3     4-7       8-11       12,13         whatever exists is joined
+//                      `---------------.--------------'
+//     loose            3     4-7       8-11       12,13         written; 4-11 is no node
+//
+// The unit is cut as a tile is (tile_fold.cuh), but for what a lane has: a stretch of neighbours. A
+// stretch in which the piece begins or ends is dealt to lanes value by value.
+//
+//     unit     | warp 0 | warp 1 | ...                a warp its part, stripe by stripe
+//     stripe   | lane 0 | lane 1 | ... | lane 31 |    a lane a stretch
+//
+// No operand is made up, and nothing outside of the piece is read.
+
+/// Stretches of a unit that begins with item `first` of `source`, which has n items from 0 on. The
+/// unit may begin before them and end behind them.
+template <class Source, class Reducer, int Stretch>
+struct item_stretches {
+  using acc = typename Reducer::accumulator;
+  static constexpr int stretch = Stretch;
+
+  const Source& source;
+  const Reducer& reducer;
+  std::int64_t first;
+  std::int64_t n;
+
+  /// The node of the stretch from value `at` of the unit on, in lanes that `have` it; by all lanes
+  /// of the warp.
+  TILEFOLD_D void put_node(slot<acc>& node, int at, bool have) const {
+    const std::int64_t item = first + at;
+    const bool inner = item * least_item_bytes<Source> >= std::int64_t{load_bytes} &&
+                       (n - item - stretch) * least_item_bytes<Source> >= std::int64_t{load_bytes};
+    lane_stretches<Source, stretch> items;
+    items.load(source, item, have ? stretch : 0, inner);
+    items.settle();
+    if (have) node.put(node_of(items));
+  }
+
+  /// The value `at` of the unit, in lanes that `have` it; by all lanes of the warp.
+  TILEFOLD_D void put_value(slot<acc>& value, int at, bool have) const {
+    lane_stretches<Source, 1> item;
+    item.load(source, first + at, have ? 1 : 0, false);
+    item.settle();
+    if (have) value.put(item.lift(reducer, 0));
+  }
+
+ private:
+  // Large accumulators packet by packet, so that less code stands side by side.
+  static constexpr int packet = 4;
+  static constexpr bool by_packets = sizeof(acc) > 16 && stretch > packet;
+
+  TILEFOLD_D acc node_of(lane_stretches<Source, stretch>& items) const {
+    if constexpr (by_packets) {
+      static_assert(stretch == 2 * packet || stretch == 4 * packet);
+      slot<acc> half;
+      slot<acc> value;
+#pragma unroll 1
+      for (int at = 0; at < stretch; at += packet) {
+        const acc mine = whole<packet>(items);
+        value.put((at & packet) != 0 ? reducer.combine_equals(value.value, mine) : mine);
+        if (at == packet) half.put(value.value);
+        items.template drop<packet>(stretch - at);
+      }
+      if constexpr (stretch == 2 * packet) return value.value;
+      return reducer.combine_equals(half.value, value.value);
+    } else {
+      return whole<stretch>(items);
+    }
+  }
+  template <int N>
+  TILEFOLD_D acc whole(const lane_stretches<Source, stretch>& items) const {
+    return lane_tree<acc>::template whole<N>(
+        0, [&](int i) { return items.lift(reducer, i); },
+        [&](const acc& a, const acc& b) { return reducer.combine_equals(a, b); });
+  }
+};
+
+/// Stretches of a group of partials: value i of the unit is partials[first + i].
+template <class Reducer>
+struct partial_stretches {
+  using acc = typename Reducer::accumulator;
+  static constexpr int stretch = group_vt;
+
+  const acc* partials;
+  const Reducer& reducer;
+  std::int64_t first;
+
+  TILEFOLD_D void put_node(slot<acc>& node, int at, bool have) const {
+    if (!have) return;
+    registers<acc, stretch> values;
+#pragma unroll
+    for (int i = 0; i < stretch; ++i) values.put(i, partials[first + at + i]);
+    node.put(cuda::fold_packet<true>(reducer, values, 0, stretch));
+  }
+  TILEFOLD_D void put_value(slot<acc>& value, int at, bool have) const {
+    if (have) value.put(partials[first + at]);
+  }
+};
+
+/// The fold of a unit of Nt * Vt values, of which [begin, end) exist, by a block of Nt threads.
+/// Calls keep(value, at) for each loose node, which begins with value `at`, in one thread each.
+template <int Nt, int Vt, class Stretches, class Reducer, class Keep>
+class unit_fold {
+  using acc = typename Reducer::accumulator;
+  static constexpr int stretch = Stretches::stretch;
+  static constexpr int stripe = warp_size * stretch;
+  static constexpr int part = warp_size * Vt;
+  static constexpr int warps = Nt / warp_size;
+  static_assert(Vt % stretch == 0);
+
+ public:
+  const Stretches& stretches;
+  const Reducer& reducer;
+  const Keep& keep;
+  int begin;
+  int end;
+
+  /// Returns whether all of the unit exists; its node is then in the first thread. `warp_values` is
+  /// shared memory for a value of each warp. Begins and ends with a barrier.
+  TILEFOLD_D bool fold(slot<acc>& node, acc* warp_values) const {
+    __syncthreads();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    fold_cut_stretches(warp);
+    fold_part(node, warp * part);
+    if constexpr (warps > 1) {
+      if (lane() == 0 && exists(warp * part, part))
+        ::new (static_cast<void*>(warp_values + warp)) acc(node.value);
+      __syncthreads();
+      if (warp == 0) {
+        const int first = lane() % warps * part;
+        if (exists(first, part)) node.put(warp_values[lane() % warps]);
+        meet(node, first, part, warps);
+      }
+    }
+    __syncthreads();
+    return exists(0, Nt * Vt);
+  }
+
+ private:
+  TILEFOLD_D static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  // Whether all of the `size` values from `at` on exist.
+  TILEFOLD_D bool exists(int at, int size) const { return begin <= at && at + size <= end; }
+  TILEFOLD_D static int parent_of(int at, int size) { return at & -(2 * size); }
+
+  // Nodes of `size` values in the first `lanes` lanes, of which this lane's begins with value `at`.
+  // Afterwards lane 0 has the node of all, if it exists.
+  TILEFOLD_D void meet(slot<acc>& node, int at, int size, int lanes) const {
+#pragma unroll 1
+    for (int step = 1; step < lanes; step *= 2) {
+      const acc right = cuda::shuffle_down(node.value, step);
+      if (lane() < lanes && (lane() & (step - 1)) == 0 && exists(at, size)) {
+        if (!exists(parent_of(at, size), 2 * size)) {
+          keep(node.value, at);
+        } else if ((lane() & step) == 0) {
+          // Made apart from its operands, which a combine may read after it has begun to write.
+          const acc both = reducer.combine_equals(node.value, right);
+          node.put(both);
+        }
+      }
+      size *= 2;
+    }
+  }
+
+  // The stretches in which the piece begins and ends, if it does not do so between two. Their nodes
+  // are all loose. Warps that have nothing else to do fold these stretches, if there are such
+  // warps: those whose items lie before the piece or behind it.
+  TILEFOLD_D void fold_cut_stretches(int warp) const {
+    if constexpr (stretch > 1) {
+      const int head = begin & -stretch;
+      const int tail = end & -stretch;
+      const bool has_head = head != begin && warp == (head / part + warps - 1) % warps;
+      const bool has_tail =
+          tail != end && (tail != head || head == begin) && warp == (tail / part + 1) % warps;
+#pragma unroll 1
+      for (int turn = has_head ? 0 : 1; turn < (has_tail ? 2 : 1); ++turn) {
+        const int mine = (turn == 0 ? head : tail) + lane();
+        slot<acc> value;
+        stretches.put_value(value, mine, lane() < stretch && exists(mine, 1));
+        meet(value, mine, 1, stretch);
+      }
+    }
+  }
+
+  // The part of a warp, which begins with value `first`: its node in lane 0, if it exists.
+  TILEFOLD_D void fold_part(slot<acc>& node, int first) const {
+    slot<acc> waiting;
+#pragma unroll 1
+    for (int at = first; at < first + part; at += stripe) {
+      if (at >= end || at + stripe <= begin) continue;
+      const int mine = at + lane() * stretch;
+      stretches.put_node(node, mine, exists(mine, stretch));
+      meet(node, mine, stretch, warp_size);
+      if constexpr (part > stripe) {
+        if (exists(at, stripe)) join_stripes(node, waiting, at);
+      }
+    }
+  }
+
+  // The stripe from value `at` on joins those before it; nodes that wait for right neighbours do so
+  // in their levels' lanes. After the last stripe every lane has the part's node, if it exists.
+  TILEFOLD_D void join_stripes(slot<acc>& node, slot<acc>& waiting, int at) const {
+    node.put(cuda::shuffle_from(node.value, 0));
+    int level = 0;
+#pragma unroll 1
+    for (int size = stripe; size < part; size *= 2) {
+      const int parent = parent_of(at, size);
+      if (!exists(parent, 2 * size)) {
+        if (lane() == 0) keep(node.value, at);
+        return;
+      }
+      if (at == parent) {
+        if (lane() == level) waiting.put(node.value);
+        return;
+      }
+      const acc left = cuda::shuffle_from(waiting.value, level++);
+      const acc both = reducer.combine_equals(left, node.value);
+      node.put(both);
+      at = parent;
+    }
+  }
+};
 
 /// Whole tiles of packets, as tile_kernel folds them.
 template <tile_policy Policy, class Source, class Reducer>
@@ -38,9 +264,9 @@ struct packed_tiles {
 
   /// Folds tiles [t, end) of a source of n items, as far as they may be read as a whole, each to
   /// its place. Returns the first that may not.
-  __device__ __forceinline__ static unsigned fold(const Source& source, const Reducer& reducer,
-                                                  shared_memory& shared, std::int64_t n,
-                                                  acc* partials, unsigned t, unsigned end) {
+  TILEFOLD_D static unsigned fold(const Source& source, const Reducer& reducer,
+                                  shared_memory& shared, std::int64_t n, acc* partials, unsigned t,
+                                  unsigned end) {
     constexpr unsigned several = 2;  // so a tile's value is no result
     const unfinished init{};
     acc* const no_result = nullptr;
@@ -62,9 +288,9 @@ struct staged_tiles {
   static constexpr bool starts_early = work::starts_early;
   using shared_memory = typename work::shared_memory;
 
-  __device__ __forceinline__ static unsigned fold(const Source& source, const Reducer& reducer,
-                                                  shared_memory& shared, std::int64_t n,
-                                                  acc* partials, unsigned t, unsigned end) {
+  TILEFOLD_D static unsigned fold(const Source& source, const Reducer& reducer,
+                                  shared_memory& shared, std::int64_t n, acc* partials, unsigned t,
+                                  unsigned end) {
     const fold_type tiles(source, reducer, shared.stages);
     const auto whole = static_cast<unsigned>(
         detail::larger(n - tiles.overread_items(), std::int64_t{0}) / fold_type::tile);
@@ -101,10 +327,8 @@ struct piece_length {
   tree::aligned_blocks blocks;
   tile_shares dealt;
 
-  __device__ __forceinline__ const tree::aligned_blocks& get() const { return blocks; }
-  __device__ __forceinline__ const tile_shares& shares(const tree::aligned_blocks&, int) const {
-    return dealt;
-  }
+  TILEFOLD_D const tree::aligned_blocks& get() const { return blocks; }
+  TILEFOLD_D const tile_shares& shares(const tree::aligned_blocks&, int) const { return dealt; }
 };
 
 /// One block's work. The items are `source`'s, and values are written through `out`.
@@ -132,8 +356,7 @@ class piece_work {
   const grid_type grid;
   const tree::aligned_blocks& blocks;
 
-  __device__ __forceinline__ void run(const tile_shares& shares, const scratch<acc>& memory,
-                                      shared_memory&) const {
+  TILEFOLD_D void run(const tile_shares& shares, const scratch<acc>& memory, shared_memory&) const {
     const std::int64_t first = blocks.begin >> tile_bits;
     const std::int64_t begin = first + shares.first(blockIdx.x);
     const std::int64_t end = first + shares.first(blockIdx.x + 1);
@@ -165,27 +388,22 @@ class piece_work {
     std::int64_t position;
     int bits;
 
-    __device__ __forceinline__ std::int64_t item(std::int64_t at) const {
-      return position + (at << bits);
-    }
-    __device__ __forceinline__ void operator()(const acc& value, int at) const {
-      of.write_block(value, item(at));
-    }
+    TILEFOLD_D std::int64_t item(std::int64_t at) const { return position + (at << bits); }
+    TILEFOLD_D void operator()(const acc& value, int at) const { of.write_block(value, item(at)); }
   };
 
-  __device__ __forceinline__ void write_block(const acc& value, std::int64_t item) const {
+  TILEFOLD_D void write_block(const acc& value, std::int64_t item) const {
     cuda::write(grid.out + blocks.number_of(item), detail::finish(grid.reducer, grid.init, value));
   }
 
   // The tiles of which all items are the piece's.
-  __device__ __forceinline__ piece_level<acc> whole_tiles(const scratch<acc>& memory) const {
+  TILEFOLD_D piece_level<acc> whole_tiles(const scratch<acc>& memory) const {
     const bool begins_inside = (blocks.begin & (tile - 1)) != 0;
     return {(blocks.begin >> tile_bits) + (begins_inside ? 1 : 0), blocks.end >> tile_bits,
             tile_bits, memory};
   }
 
-  __device__ __forceinline__ void fold_cut_tile(std::int64_t t,
-                                                const piece_level<acc>& whole) const {
+  TILEFOLD_D void fold_cut_tile(std::int64_t t, const piece_level<acc>& whole) const {
     const std::int64_t position = t << tile_bits;
     const item_stretches<Source, Reducer, stretch> stretches{
         source, grid.reducer, position - blocks.begin, blocks.end - blocks.begin};
@@ -200,9 +418,8 @@ class piece_work {
   }
 
   template <int Vt, class Stretches>
-  __device__ __forceinline__ bool fold_unit(slot<acc>& node, const Stretches& stretches,
-                                            std::int64_t begin, std::int64_t end,
-                                            const block_writer& writer) const {
+  TILEFOLD_D bool fold_unit(slot<acc>& node, const Stretches& stretches, std::int64_t begin,
+                            std::int64_t end, const block_writer& writer) const {
     const unit_fold<nt, Vt, Stretches, Reducer, block_writer> unit{
         stretches, grid.reducer, writer, static_cast<int>(begin), static_cast<int>(end)};
     if (unit.fold(node, __builtin_addressof(grid.shared.warp_values[0][0].value))) return true;
@@ -212,8 +429,8 @@ class piece_work {
   }
 
   // Arrives with tiles [begin, end), which this block has folded.
-  __device__ __forceinline__ void climb_from(const piece_level<acc>& tiles, std::int64_t begin,
-                                             std::int64_t end) const {
+  TILEFOLD_D void climb_from(const piece_level<acc>& tiles, std::int64_t begin,
+                             std::int64_t end) const {
 #pragma unroll 1
     while (begin < end) {
       const std::int64_t g = begin >> group_bits;
@@ -224,8 +441,7 @@ class piece_work {
   }
 
   // Arrives with `arrived` nodes of group `g` of a level, which this block has folded.
-  __device__ __forceinline__ void climb(piece_level<acc> level, std::int64_t g,
-                                        unsigned arrived) const {
+  TILEFOLD_D void climb(piece_level<acc> level, std::int64_t g, unsigned arrived) const {
 #pragma unroll 1
     for (;;) {
       if (level.last - level.first == 1) {

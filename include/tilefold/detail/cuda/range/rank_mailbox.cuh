@@ -4,18 +4,7 @@
 // GPU, and the pinned words in which calls say what they have found out.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/range/launch_join.cuh>
-#include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -57,9 +46,7 @@ class rank_mailbox {
 
   /// Throws capture_error if `stream` is being captured, where memory cannot be had.
   static void require_growing(std::int64_t bytes, cudaStream_t stream) {
-    cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(stream, &state), "cudaStreamIsCapturing");
-    if (state == cudaStreamCaptureStatusNone) return;
+    if (!cuda::is_capturing(stream)) return;
     throw capture_error(
         "tilefold: the stream is being captured and the communicator has no room "
         "for messages of " +

@@ -11,8 +11,6 @@
 #pragma once
 
 #include <tilefold/detail/cuda/base/cluster.cuh>
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
@@ -29,12 +27,12 @@ struct short_partials {
   static constexpr int most = of_lane * warp_size;
   acc* partials;
 
-  __device__ __forceinline__ acc* place(unsigned i) const {
+  TILEFOLD_D acc* place(unsigned i) const {
     return partials + (i % of_lane * warp_size + i / of_lane);
   }
 
   /// The node of the first `count`, in every lane of the first warp.
-  __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
+  TILEFOLD_D acc fold(const Reducer& reducer, int count) const {
     const int first = static_cast<int>(threadIdx.x) * of_lane;
     registers<acc, of_lane> mine;
     // No load is under a condition: there are too few predicate registers, and loads would wait.
@@ -58,9 +56,8 @@ struct short_partials {
 /// Called by the first warp of each block of a cluster, with the block's number and value. In block
 /// 0, `value` becomes the node of the first `blocks` blocks, and the function returns true.
 template <class Reducer, class Acc>
-__device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
-                                             const Reducer& reducer, unsigned block, int blocks,
-                                             slot<Acc>& value) {
+TILEFOLD_D bool fold_cluster(cluster_exchange<Acc>& exchange, const Reducer& reducer,
+                             unsigned block, int blocks, slot<Acc>& value) {
   exchange.hand_in(value.value, block);
   if (block != 0) return false;
   const int number = static_cast<int>(threadIdx.x % cluster_blocks);
@@ -72,8 +69,7 @@ __device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
 /// Called by the first warp of each block, with the block's value. In the last block to arrive,
 /// `value` becomes the node of all blocks, and the function returns true.
 template <class Reducer, class Acc>
-__device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& reducer,
-                                            slot<Acc>& value) {
+TILEFOLD_D bool fold_blocks(scratch<Acc> memory, const Reducer& reducer, slot<Acc>& value) {
   const short_partials<Reducer> partials{memory.partials};
   bool completed = false;
   if (threadIdx.x == 0) {
@@ -95,13 +91,13 @@ struct one_short_range {
   int n;
   scratch<Acc> partials;  // none if the blocks are a cluster
 
-  __device__ __forceinline__ unsigned block() const { return blockIdx.x; }
-  __device__ __forceinline__ unsigned blocks() const { return gridDim.x; }
-  __device__ __forceinline__ const Source& source() const { return items; }
-  __device__ __forceinline__ int size() const { return n; }
-  __device__ __forceinline__ scratch<Acc> memory() const { return partials; }
+  TILEFOLD_D unsigned block() const { return blockIdx.x; }
+  TILEFOLD_D unsigned blocks() const { return gridDim.x; }
+  TILEFOLD_D const Source& source() const { return items; }
+  TILEFOLD_D int size() const { return n; }
+  TILEFOLD_D scratch<Acc> memory() const { return partials; }
   template <class Out>
-  __device__ __forceinline__ const Out& place(const Out& out) const {
+  TILEFOLD_D const Out& place(const Out& out) const {
     return out;
   }
 };

@@ -6,11 +6,8 @@
 // holds or on the way that it takes. Host code; needs no GPU, and no kernel.
 #pragma once
 
-#include <string>
-
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
-#include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -3,7 +3,6 @@
 // From rows whose items go out again to a launch: who has a row.
 #pragma once
 
-#include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/rows/rows_kernel.cuh>
 
 namespace tilefold::detail::cuda {
@@ -97,9 +96,8 @@ void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* ou
 /// How a cuda_executor transforms rows.
 template <class Build>
 struct row_folds {
-  /// Folds each of `rows` rows of `length` items, which lie one after the other, and writes
-  /// function(item, projected fold of its row) of every item to `out`; in the order of the stream.
-  /// Neither number is 0.
+  /// Folds each of `rows` rows of `length` items, one after the other, and writes function(item,
+  /// projected fold of its row) of every item to `out`, in stream order. Neither number is 0.
   template <class Executor, class T, class Reducer, class Function, class Out>
   static void write(Executor& exec, const T* first, std::int64_t rows, std::int64_t length,
                     const Reducer& reducer, const Function& function, Out* out) {

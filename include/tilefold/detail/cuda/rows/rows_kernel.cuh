@@ -13,12 +13,9 @@
 //                              a slice of a longer row is many such tiles, which are loaded again
 //                              to go out
 //
-// Nodes are those of every other fold (stripe_merge.cuh, block_tree.cuh): the value has its bits.
+// Nodes are those of every other fold (stripe_merge.cuh): the value has its bits.
 #pragma once
 
-#include <tilefold/detail/cuda/base/cluster.cuh>
-#include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
@@ -72,7 +69,7 @@ struct near_sum {
   using accumulator = double;
   static constexpr bool commutative = true;
 
-  __device__ __forceinline__ double combine(double a, double b) const { return rounded_sum(a, b); }
+  TILEFOLD_D double combine(double a, double b) const { return rounded_sum(a, b); }
 };
 
 /// The first `available` items from `at` on, which may be none, and `missing` for others. In code
@@ -101,8 +98,8 @@ class row_part {
   static constexpr int items = Chunks * chunk_items;
 
   /// Items from `first` on of a row of `length`.
-  __device__ __forceinline__ row_part(const Reducer& reducer, const T* row, int first, int length,
-                                      int lane, bool aligned)
+  TILEFOLD_D row_part(const Reducer& reducer, const T* row, int first, int length, int lane,
+                      bool aligned)
       : reducer_(reducer),
         row_(row),
         first_(first),
@@ -114,7 +111,7 @@ class row_part {
   }
 
   /// The node of all lanes' items, in each of them. Items from `first` on have to exist.
-  __device__ __forceinline__ acc fold() {
+  TILEFOLD_D acc fold() {
     if constexpr (sums_near<Reducer, T>) {
       using near = typename ways_of<Reducer>::near;
       const float max = greatest();
@@ -131,7 +128,7 @@ class row_part {
 
   /// Writes function(item, value) of each item to `out`, which is the row's.
   template <class Function, class Value, class Out>
-  __device__ __forceinline__ void write(const Function& function, const Value& value, Out* out) {
+  TILEFOLD_D void write(const Function& function, const Value& value, Out* out) {
     if (!whole_) {
       write_from_memory(row_, first_, length_, lane_, aligned_, function, value, out);
       return;
@@ -146,20 +143,20 @@ class row_part {
  private:
   static_assert(Chunks <= 2, "the tree over chunks is that of two");
 
-  __device__ __forceinline__ int at(int p) const { return first_ + p * step + lane_ * width; }
+  TILEFOLD_D int at(int p) const { return first_ + p * step + lane_ * width; }
   // Packet p of a row that begins at `row`. A block's row has one address for all threads, so 32
   // bits of distance tell them apart. Other rows have each their own, and packets constant
   // distances.
   template <class Item>
-  __device__ __forceinline__ Item* packet_at(Item* row, int p) const {
+  TILEFOLD_D Item* packet_at(Item* row, int p) const {
     if constexpr (Chunks > 1) {
       return row + at(p);
     } else {
       return row + first_ + lane_ * width + p * step;
     }
   }
-  __device__ __forceinline__ T item(int p, int j) const { return item(packets_[p], j); }
-  __device__ __forceinline__ static T item(const packet& from, int j) {
+  TILEFOLD_D T item(int p, int j) const { return item(packets_[p], j); }
+  TILEFOLD_D static T item(const packet& from, int j) {
     if constexpr (sizeof(T) == 2) {
       // By words: a struct of all items would take a register an item.
       const unsigned word = from.word[j / 2];
@@ -168,7 +165,7 @@ class row_part {
       return cuda::item_of<T, width>(from, j);
     }
   }
-  __device__ __forceinline__ void load() {
+  TILEFOLD_D void load() {
     if (whole_) {
 #pragma unroll
       for (int p = 0; p < Chunks * Packets; ++p) {
@@ -188,7 +185,7 @@ class row_part {
       }
     }
   }
-  __device__ __forceinline__ static packet packet_of_missing() {
+  TILEFOLD_D static packet packet_of_missing() {
     packet built{};
 #pragma unroll
     for (int j = 0; j < width; ++j) cuda::insert_item<T>(built.word, j, missing());
@@ -196,8 +193,8 @@ class row_part {
   }
 
   template <class Function, class Value, class Out>
-  __device__ __forceinline__ static void write_packet(const packet& from, const Function& function,
-                                                      const Value& value, Out* out) {
+  TILEFOLD_D static void write_packet(const packet& from, const Function& function,
+                                      const Value& value, Out* out) {
     struct items_out {
       Out item[width];
     };
@@ -229,22 +226,22 @@ class row_part {
   // `made` of packet p is there before anything is made of the next one; and what was made of items
   // before is forgotten. Else the compiler makes all at once, keeps items as floats from one step
   // to the next, and runs out of registers.
-  __device__ __forceinline__ void one_after_another(int p, float& made) {
+  TILEFOLD_D void one_after_another(int p, float& made) {
     asm volatile("" : "+f"(made));
     forget_what_is_made_of(p + 1);
   }
-  __device__ __forceinline__ void one_after_another(int p, double& made) {
+  TILEFOLD_D void one_after_another(int p, double& made) {
     asm volatile("" : "+d"(made));
     forget_what_is_made_of(p + 1);
   }
-  __device__ __forceinline__ void forget_what_is_made_of(int p) {
+  TILEFOLD_D void forget_what_is_made_of(int p) {
     if (p >= Chunks * Packets) return;
 #pragma unroll
     for (int i = 0; i < load_bytes / 4; ++i) asm volatile("" : "+r"(packets_[p].word[i]));
   }
 
   // What stands for an item that does not exist.
-  __device__ __forceinline__ static T missing() {
+  TILEFOLD_D static T missing() {
     if constexpr (sums_near<Reducer, T>) {
       return detail::convert<T>(-infinity<float>);
     } else {
@@ -254,12 +251,12 @@ class row_part {
 
   // ---- sums in units of the greatest
 
-  __device__ __forceinline__ void floats_of(int p, float (&x)[width]) const {
+  TILEFOLD_D void floats_of(int p, float (&x)[width]) const {
 #pragma unroll
     for (int j = 0; j < width; ++j) x[j] = detail::convert<float>(item(p, j));
   }
 
-  __device__ __forceinline__ float greatest() {
+  TILEFOLD_D float greatest() {
     float max = -infinity<float>;
 #pragma unroll
     for (int p = 0; p < Chunks * Packets; ++p) {
@@ -275,7 +272,7 @@ class row_part {
     return max;
   }
 
-  __device__ __forceinline__ acc sum_near(float max) {
+  TILEFOLD_D acc sum_near(float max) {
     using near = typename ways_of<Reducer>::near;
     const std::int32_t exponent = near::exponent(max);
     double sums[Chunks];
@@ -305,7 +302,7 @@ class row_part {
 
   // ---- nodes of the reducer's own
 
-  __device__ __forceinline__ acc fold_nodes() const {
+  TILEFOLD_D acc fold_nodes() const {
     slot<acc> node;
     node.put(chunk(0));
 #pragma unroll
@@ -318,7 +315,7 @@ class row_part {
     return node.value;
   }
 
-  __device__ __forceinline__ acc chunk(int c) const {
+  TILEFOLD_D acc chunk(int c) const {
     registers<acc, Packets> nodes;
 #pragma unroll
     for (int p = 0; p < Packets; ++p) {
@@ -372,8 +369,7 @@ __global__ void __launch_bounds__(rows_nt,
 
 /// A value of another block of the cluster, at the same place of its shared memory as mine.
 template <class Acc>
-__device__ __forceinline__ Acc value_of_block([[maybe_unused]] const Acc& mine,
-                                              [[maybe_unused]] int block) {
+TILEFOLD_D Acc value_of_block([[maybe_unused]] const Acc& mine, [[maybe_unused]] int block) {
   words<Acc> w{};
 #if __CUDA_ARCH__ >= 900
   unsigned place;
@@ -391,12 +387,12 @@ __device__ __forceinline__ Acc value_of_block([[maybe_unused]] const Acc& mine,
   return from_words<Acc>(w);
 }
 
-__device__ __forceinline__ void arrive_in_cluster() {
+TILEFOLD_D void arrive_in_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void wait_for_cluster() {
+TILEFOLD_D void wait_for_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
@@ -420,9 +416,9 @@ struct row_place {
   int slice;
   int slices;
 
-  __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / warp_size; }
-  __device__ __forceinline__ static int warps() { return static_cast<int>(blockDim.x) / warp_size; }
-  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  TILEFOLD_D static int warp() { return static_cast<int>(threadIdx.x) / warp_size; }
+  TILEFOLD_D static int warps() { return static_cast<int>(blockDim.x) / warp_size; }
+  TILEFOLD_D static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
 };
 
 template <class T, class Reducer>
@@ -430,8 +426,8 @@ using part_of_warp = row_part<warp_size, row_packets, row_chunks, T, Reducer>;
 
 /// The node of a tile of `count` items, of which each warp has a part, in the first warp.
 template <class Part, class Reducer>
-__device__ __forceinline__ typename Reducer::accumulator fold_row_tile(
-    const row_place<Reducer>& place, Part& part, int count) {
+TILEFOLD_D typename Reducer::accumulator fold_row_tile(const row_place<Reducer>& place, Part& part,
+                                                       int count) {
   using acc = typename Reducer::accumulator;
   using tree = block_tree<most_row_warps, Part::items, false, Reducer>;
   slot<acc> node;
@@ -442,8 +438,9 @@ __device__ __forceinline__ typename Reducer::accumulator fold_row_tile(
 
 /// The projected node of `there` slices, of which the first warp has this block's; in all threads.
 template <class Reducer>
-__device__ __forceinline__ typename Reducer::result row_value(
-    const row_place<Reducer>& place, const typename Reducer::accumulator& of_slice, int there) {
+TILEFOLD_D typename Reducer::result row_value(const row_place<Reducer>& place,
+                                              const typename Reducer::accumulator& of_slice,
+                                              int there) {
   using acc = typename Reducer::accumulator;
   slot<acc> node;
   node.put(of_slice);
@@ -468,17 +465,10 @@ __device__ __forceinline__ typename Reducer::result row_value(
   return place.shared.value;
 }
 
-/// No block of a cluster may leave while another reads its value.
-template <class Reducer>
-__device__ __forceinline__ void leave_row(const row_place<Reducer>& place) {
-  if (place.slices > 1) cuda::wait_for_cluster();
-}
-
 /// Folds this block's slice of a row, and writes its items: as many as its warps have at once.
 template <class T, class Out, class Reducer, class Function>
-__device__ __forceinline__ void join_tile(const row_place<Reducer>& place,
-                                          const rows_of_items<T, Out>& all, std::int64_t row,
-                                          const Function& function) {
+TILEFOLD_D void join_tile(const row_place<Reducer>& place, const rows_of_items<T, Out>& all,
+                          std::int64_t row, const Function& function) {
   using part_type = part_of_warp<T, Reducer>;
   const int slice_items = place.warps() * part_type::items;
   const auto length = static_cast<int>(all.length);
@@ -492,9 +482,8 @@ __device__ __forceinline__ void join_tile(const row_place<Reducer>& place,
 
 /// The same of a slice of `slice_items` items, a power of two and several tiles.
 template <class T, class Out, class Reducer, class Function>
-__device__ __forceinline__ void join_tiles(const row_place<Reducer>& place,
-                                           const rows_of_items<T, Out>& all, std::int64_t row,
-                                           const Function& function, std::int64_t slice_items) {
+TILEFOLD_D void join_tiles(const row_place<Reducer>& place, const rows_of_items<T, Out>& all,
+                           std::int64_t row, const Function& function, std::int64_t slice_items) {
   using part_type = part_of_warp<T, Reducer>;
   const std::int64_t first = place.slice * slice_items;
   const std::int64_t left = detail::smaller(all.length - first, slice_items);
@@ -538,7 +527,8 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
   } else {
     cuda::join_tile(place, all, row, function);
   }
-  cuda::leave_row(place);
+  // No block of a cluster may leave while another reads its value.
+  if (slices > 1) cuda::wait_for_cluster();
 }
 
 }  // namespace tilefold::detail::cuda
