@@ -43,7 +43,7 @@ constexpr int blocks_that_fit(int blocks, int nt) {
 #endif
 }
 
-// Tiles of one range.
+// Tiles of ranges and of slices of trees.
 
 /// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
 /// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs whose

@@ -93,7 +93,9 @@ inline constexpr std::int64_t most_batch_trees = 4096;
 
 /// Trees of which a lane takes a whole one, of up to `short_items` items: blocks that an SM shall
 /// hold, and which trees are short: at most `most_short_mean` items on the average, in so many of
-/// 32 places. Of fewer than `least_short_trees`, the launch that looks costs more than it gains.
+/// 32 places. `short_items` is a power of two (lane_tree.cuh); a lane has a word for each, so with
+/// more of them an SM holds fewer blocks. Of fewer trees than `least_short_trees`, the launch that
+/// looks costs more than it gains.
 inline constexpr int short_items = 16;
 inline constexpr int min_resident_short_trees_blocks = 10;
 inline constexpr int most_short_mean = 14;

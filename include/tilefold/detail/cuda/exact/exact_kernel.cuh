@@ -3,7 +3,8 @@
 // Exact sums at the speed of memory:
 //
 //     warp        chunks of 32 * vt items; the next one loads while this one is added to the warp's
-//                 own sums in shared memory, which are integers: of digits (exact_digits.cuh)
+//                 own sums in shared memory, which are integers: of digits (exact_digits.cuh; of
+//                 floats exact_bins.cuh, of doubles exact_integer_bins.cuh)
 //     block       the sum of its warps'
 //     launch      integer atomics; a warp of the last block to arrive makes one number of them, and
 //                 a thread rounds it
