@@ -74,7 +74,8 @@ def compiled_code():
         'kernel_table': ['test/kernel_table/kernel_table.py', 'test/kernel_table/calls.cuh',
                          'test/kernel_table/kernel_table.csv'],
     }
-    common = ['test/compiled_code.cmake', 'test/support/machine_code.py']
+    # setup.sh names the version of nvdisasm.
+    common = ['test/compiled_code.cmake', 'test/support/machine_code.py', 'cmake/setup.sh']
     return {name: sources + common for name, sources in all_of.items()}
 
 
@@ -248,10 +249,12 @@ def stale_compiled(toolkit):
 def record_compiled(names, toolkit):
     """Writes that they have passed."""
     rows = compiled() | {name: dict(zip(COMPILED_COLUMNS, (name, compiled_digests()[name], toolkit))) for name in names}
-    with COMPILED.open('w') as out:
+    whole = COMPILED.with_suffix('.new')
+    with whole.open('w') as out:
         writer = csv.DictWriter(out, COMPILED_COLUMNS, lineterminator='\n')
         writer.writeheader()
         writer.writerows(rows[name] for name in sorted(rows) if name in compiled_code())
+    whole.replace(COMPILED)
 
 
 def forget():

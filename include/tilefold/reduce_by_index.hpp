@@ -192,11 +192,12 @@ void require_sound_indices(Executor& exec, const Indices& indices, std::int64_t 
 ///   At most 2^32 - 2 items and as many results. Workspace: reduce_by_index_workspace_bytes(),
 ///   about 16 bytes an item and 8 a result. An error of CUDA that the caller has not asked for
 ///   with cudaGetLastError() is forgotten, since CUB would take it for its own. Items of 4 bytes
-///   are sorted themselves, in place of their positions, unless the reducer asks for those.
-/// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result; twice
-///   as many an item beyond 2^32. Items of up to 16 bytes in an array are sorted themselves, unless
-///   the reducer asks for positions. That takes a copy of the items, and 4 bytes an item (two
-///   copies, and 8 bytes).
+///   that are trivially copyable are sorted themselves, in place of their positions, unless the
+///   reducer asks for those: all n are read, also those that are left out.
+/// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result. An array
+///   of trivially copyable items of up to 16 bytes is sorted itself, unless the reducer asks for
+///   positions: that takes a copy of the items, and 4 bytes an item (two copies, and 8 bytes). For
+///   more than 2^32 items, twice these bytes an item.
 /// - Work: the sort is linear in n; as many combines as reduce() would need for each result.
 /// - Throws as reduce() does: null_pointer_error, invalid_range_error for a negative number,
 ///   memory_space_error... With checked(exec), index_error, which names the first item whose index

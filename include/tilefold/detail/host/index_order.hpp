@@ -9,8 +9,8 @@
 //     order       [0 0][1][2 2][3]       positions 1 4 3, 0 5 2; by groups
 //     offsets     0 2 3 5 6
 //
-// Items that are plain memory are sorted themselves, in place of their positions.
-// So a thread counts and writes within a cache whatever the number of results is. Host only.
+// So a thread counts and writes within a cache whatever the number of results is. Items that are
+// plain memory are sorted themselves, in place of their positions. Host only.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +48,15 @@ struct positions_of_either_width {
 template <int Bytes>
 struct item_bits {
   char bytes[Bytes];
+};
+
+/// Item j, as index_sort asks for it. (A type of its own: a lambda's would differ for each type of
+/// indices.)
+template <class Item>
+struct item_at {
+  const Item* items;
+
+  Item operator()(std::int64_t j) const { return items[j]; }
 };
 
 /// Memory for `count` values, which are not initialised.
@@ -226,7 +235,7 @@ class index_order {
   void sort_items(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of,
                   const Item* items, Item* sorted) {
     with_sort(n, num_results, threads, index_of, [&](auto& sort) {
-      sort.write(mode_, offsets_.get(), [=](std::int64_t j) { return items[j]; }, sorted);
+      sort.write(mode_, offsets_.get(), item_at<Item>{items}, sorted);
     });
   }
 

@@ -38,7 +38,7 @@ struct short_range_of_row {
   TILEFOLD_D static std::int64_t row() { return blockIdx.x; }
 };
 
-/// A length that stands in memory which the GPU reads (deferred_forest.hpp), and what stands for no
+/// A length that stands in memory which the GPU reads (forest.hpp), and what stands for no
 /// items. As many blocks as the GPU holds, or the longest range has tiles, share the tiles.
 template <class Number, class Empty>
 struct deferred_length {
