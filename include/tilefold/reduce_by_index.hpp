@@ -194,7 +194,8 @@ void require_sound_indices(Executor& exec, const Indices& indices, std::int64_t 
 ///   with cudaGetLastError() is forgotten, since CUB would take it for its own. Items of 4 bytes
 ///   that are trivially copyable are sorted themselves, in place of their positions, unless the
 ///   reducer asks for those: all n are read, also those that are left out.
-/// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result. An array
+/// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result. An
+/// array
 ///   of trivially copyable items of up to 16 bytes is sorted itself, unless the reducer asks for
 ///   positions: that takes a copy of the items, and 4 bytes an item (two copies, and 8 bytes). For
 ///   more than 2^32 items, twice these bytes an item.

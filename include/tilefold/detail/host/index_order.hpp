@@ -234,9 +234,8 @@ class index_order {
   template <class Item, class IndexOf>
   void sort_items(std::int64_t n, std::int64_t num_results, int threads, const IndexOf& index_of,
                   const Item* items, Item* sorted) {
-    with_sort(n, num_results, threads, index_of, [&](auto& sort) {
-      sort.write(mode_, offsets_.get(), item_at<Item>{items}, sorted);
-    });
+    with_sort(n, num_results, threads, index_of,
+              [&](auto& sort) { sort.write(mode_, offsets_.get(), item_at<Item>{items}, sorted); });
   }
 
   positions_of_either_width positions() const { return {narrow_.get(), wide_.get()}; }
