@@ -285,9 +285,7 @@ void items_of_bytes() {
 }
 
 TEST(ReduceByIndex, ItemsOfAnySize) {
-  items_of_bytes<1>();
   items_of_bytes<3>();
-  items_of_bytes<8>();
   items_of_bytes<16>();
   items_of_bytes<17>();
 }
