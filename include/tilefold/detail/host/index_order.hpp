@@ -45,7 +45,7 @@ struct positions_of_either_width {
 };
 
 /// The bits of an item: what a sort moves. Their type does not depend on that of the item.
-template <int Bytes>
+template <std::size_t Bytes>
 struct item_bits {
   char bytes[Bytes];
 };
