@@ -19,6 +19,7 @@ RIGHT, WRONG, STUCK = 0, 1, 3
 # What CUDA alone understands, as the host says it; and fewer threads and looks, since threads are slow to begin.
 FOR_THE_HOST = [
     (r"#include <cuda_runtime_api.h>", ""),
+    (r"#include <tilefold/detail/cuda/base/words.cuh>", "#define TILEFOLD_D inline"),
     (r"peer_gather_nt = 64", "peer_gather_nt = 4"),
     (r"looks % 256", "looks % 8"),
     (r"(?s)  unsigned value;\n  asm volatile\(\"ld\.acquire\.sys.*?;\n  return value;",
