@@ -77,7 +77,8 @@ struct item_order<basic_host_executor<Mode>> : host::index_order<Mode> {
       std::contiguous_iterator<Values> &&
       !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<Values>>> &&
       std::is_trivially_copyable_v<std::iter_value_t<Values>> &&
-      sizeof(std::iter_value_t<Values>) <= 16 && alignof(std::iter_value_t<Values>) <= 16;
+      sizeof(std::iter_value_t<Values>) <= 16 &&
+      alignof(std::iter_value_t<Values>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
   template <class Executor, class Indices>
   void sort(const Executor& exec, std::int64_t, std::int64_t n,
@@ -193,7 +194,7 @@ void require_sound_indices(Executor& exec, const Indices& indices, std::int64_t 
 ///   about 16 bytes an item and 8 a result. An error of CUDA that the caller has not asked for
 ///   with cudaGetLastError() is forgotten, since CUB would take it for its own. Items of 4 bytes
 ///   that are trivially copyable are sorted themselves, in place of their positions, unless the
-///   reducer asks for those: all n are read, also those that are left out.
+///   reducer asks for those. Items that are left out are not read.
 /// - On the host: 8 bytes of memory an item (12 for more than 2048 results) and 8 a result. An
 /// array
 ///   of trivially copyable items of up to 16 bytes is sorted itself, unless the reducer asks for
@@ -234,9 +235,9 @@ void reduce_by_index_into(Exec&& exec, Indices first, Indices last, Values value
                                                                                     results};
         constexpr auto acc_bytes = sizeof(typename bound_type::types::accumulator);
         if constexpr (!bound_type::indexed && order_type::template sorts_items<items_type>) {
-          const auto* const sorted = order.sort_items(on, acc_bytes, n, index_of, items);
-          return detail::offsets_forest{detail::source<decltype(sorted + 0)>{{sorted}},
-                                        order.offsets(), results};
+          const auto* sorted = order.sort_items(on, acc_bytes, n, index_of, items);
+          return detail::offsets_forest{detail::source<decltype(sorted)>{{sorted}}, order.offsets(),
+                                        results};
         } else {
           order.sort(on, acc_bytes, n, index_of);
           return detail::offsets_forest{

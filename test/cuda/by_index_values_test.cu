@@ -140,6 +140,51 @@ TEST_F(CudaByIndexValues, IndicesOfAReducerArePositionsInTheInput) {
   }
 }
 
+/// values[rows[j]]; nothing stands at a row of -1.
+struct looked_up {
+  using value_type = float;
+  using difference_type = std::int64_t;
+  using reference = float;
+  using pointer = void;
+  using iterator_category = std::random_access_iterator_tag;
+
+  const float* values;
+  const std::int64_t* rows;
+
+  TILEFOLD_HD float operator*() const { return values[*rows]; }
+  TILEFOLD_HD float operator[](std::int64_t j) const { return values[rows[j]]; }
+  [[maybe_unused]] TILEFOLD_HD friend looked_up operator+(const looked_up& it, std::int64_t n) {
+    return {it.values, it.rows + n};
+  }
+  [[maybe_unused]] TILEFOLD_HD friend std::int64_t operator-(const looked_up& a,
+                                                             const looked_up& b) {
+    return a.rows - b.rows;
+  }
+};
+
+// Rows that are left out have no value: -2^40 is no address.
+TEST_F(CudaByIndexValues, ItemsThatAreLeftOutAreNotRead) {
+  const auto items = mixed_floats(n, seed());
+  auto indices = indices_of<int>(index_shape::uniform, n, num_results, seed());
+  std::vector<std::int64_t> rows;
+  std::vector<float> values;
+  for (std::int64_t j = 0; j < n; ++j) {
+    rows.push_back(j % 3 == 0 ? -(std::int64_t{1} << 40) : n - 1 - j);
+    if (j % 3 == 0) indices[static_cast<std::size_t>(j)] = -1;
+    values.push_back(j % 3 == 0 ? 0 : items[static_cast<std::size_t>(n - 1 - j)]);
+  }
+  const gpu_array<float> device_items(items), device_values(values);
+  const gpu_array<int> device_indices(indices);
+  const gpu_array<std::int64_t> device_rows(rows);
+  gpu_array<float> out(num_results), expected(num_results);
+  reduce_by_index(exec_, device_indices.data(), device_indices.data() + n,
+                  looked_up{device_items.data(), device_rows.data()}, num_results, out.data());
+  reduce_by_index(exec_, device_indices.data(), device_indices.data() + n, device_values.data(),
+                  num_results, expected.data());
+  const auto got = out.to_host(), wanted = expected.to_host();
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_TRUE(same_bits(got[i], wanted[i])) << i;
+}
+
 struct square {
   TILEFOLD_HD float operator()(float x) const { return x * x; }
 };

@@ -107,8 +107,8 @@ void launch_gather(const gpu::device_info& device, cudaStream_t stream, const ro
 }
 
 /// Whether the items are sorted themselves: nothing is left to gather then.
-bool sorts_items(const by_index_call& call) {
-  return call.columns == 1 && bytes_of(call.items.type) == 4 && !is_place(call.which);
+bool sorts_items(op which, dtype type, std::int64_t columns) {
+  return columns == 1 && bytes_of(type) == 4 && !is_place(which);
 }
 
 /// Where things lie in the room that the sort leaves.
@@ -116,8 +116,10 @@ struct gathered_room {
   std::int64_t items;  // bytes
   std::int64_t begins;
 
-  gathered_room(dtype type, std::int64_t rows, std::int64_t columns, std::int64_t num_results)
-      : items(gpu::align_up(rows * columns * bytes_of(type))),
+  gathered_room(op which, dtype type, std::int64_t rows, std::int64_t columns,
+                std::int64_t num_results)
+      : items(sorts_items(which, type, columns) ? 0
+                                                : gpu::align_up(rows * columns * bytes_of(type))),
         begins(columns == 1 ? 0 : (num_results * columns + 1) * 8) {
     // So that nothing overflows where the rest of the workspace is added.
     gpu::require_answer("tilefold_reduce_by_index", detail::larger(items, begins), 1);
@@ -135,10 +137,10 @@ void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t 
                    const std::function<void(const job&)>& fold) {
   capi::require_indices(exec, call);
   if (call.segments() == 0) return;
-  const gathered_room room(call.items.type, call.n, call.columns, call.num_results);
+  const gathered_room room(call.which, call.items.type, call.n, call.columns, call.num_results);
   const detail::index_reader<any_items<std::int64_t>> index_of{call.indices, call.num_results};
   order sorted;
-  if (sorts_items(call)) {
+  if (sorts_items(call.which, call.items.type, call.columns)) {
     sorted.sort(exec, accumulator_bytes, call.n, index_of, room.with(call.segments()),
                 gpu::item_word{static_cast<const std::uint32_t*>(call.items.items)});
     job segments = call.items;
@@ -193,10 +195,10 @@ void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t 
   });
 }
 
-std::int64_t by_index_workspace_bytes(cuda_executor& exec, dtype type, std::int64_t rows,
+std::int64_t by_index_workspace_bytes(cuda_executor& exec, op which, dtype type, std::int64_t rows,
                                       std::int64_t columns, std::int64_t num_results,
                                       std::int64_t accumulator_bytes) {
-  const gathered_room room(type, rows, columns, num_results);
+  const gathered_room room(which, type, rows, columns, num_results);
   return order::workspace_bytes(exec, rows, num_results, accumulator_bytes,
                                 room.with(num_results * columns));
 }

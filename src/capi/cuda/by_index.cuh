@@ -17,7 +17,7 @@ namespace tilefold::capi {
 void fold_by_index(cuda_executor& exec, const by_index_call& call, std::int64_t accumulator_bytes,
                    const std::function<void(const job&)>& fold);
 
-std::int64_t by_index_workspace_bytes(cuda_executor& exec, dtype type, std::int64_t rows,
+std::int64_t by_index_workspace_bytes(cuda_executor& exec, op which, dtype type, std::int64_t rows,
                                       std::int64_t columns, std::int64_t num_results,
                                       std::int64_t accumulator_bytes);
 

@@ -193,7 +193,7 @@ class gpu final : public tilefold_executor {
   }
   std::int64_t by_index_workspace(op which, dtype type, std::int64_t rows, std::int64_t columns,
                                   std::int64_t num_results) override {
-    return capi::by_index_workspace_bytes(lender_.lend().executor(), type, rows, columns,
+    return capi::by_index_workspace_bytes(lender_.lend().executor(), which, type, rows, columns,
                                           num_results, kernel_of(which, type).accumulator_bytes);
   }
 

@@ -557,11 +557,8 @@ void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& 
   if constexpr (is_instance<equal_forest, forest_type>) {
     // A policy that the caller set is used as it is.
     if constexpr (std::is_same_v<Policy, default_policy>) {
-      // Where accumulators settle, the threads of a long row's blocks wait for each other to vote.
-      constexpr bool votes = fold_traits<reducer_type>::settles;
-      if (votes && cuda::launch_short_rows<Build>(job)) return;
       if (cuda::launch_any_order_rows<Build>(job, workspace_for)) return;
-      if (!votes && cuda::launch_short_rows<Build>(job)) return;
+      if (cuda::launch_short_rows<Build>(job)) return;
     }
     cuda::launch_trees_of_one_length<Build, policy>(job, most_trees, workspace_for);
   } else if constexpr (is_instance<bounded_forest, forest_type>) {

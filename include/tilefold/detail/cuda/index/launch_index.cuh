@@ -31,7 +31,7 @@ inline constexpr int index_nt = 256;
 
 /// The position of item j.
 struct position_word {
-  __device__ std::uint32_t operator()(std::int64_t j) const {
+  TILEFOLD_D std::uint32_t operator()(std::int64_t j) const {
     return static_cast<std::uint32_t>(j);
   }
 };
@@ -41,7 +41,7 @@ template <class Values>
 struct item_word {
   Values values;
 
-  __device__ std::uint32_t operator()(std::int64_t j) const {
+  TILEFOLD_D std::uint32_t operator()(std::int64_t j) const {
     const std::iter_value_t<Values> item = detail::element(values, j);
     std::uint32_t bits;
     static_assert(sizeof item == sizeof bits);
@@ -53,7 +53,8 @@ struct item_word {
 template <class Values>
 item_word(Values) -> item_word<Values>;
 
-/// Writes the bin of item j, which index_of(j) tells, and the word that is sorted with it.
+/// Writes the bin of item j, which index_of(j) tells, and the word that is sorted with it. An item
+/// that is left out is not read.
 template <class IndexOf, class WordOf>
 struct read_bins {
   IndexOf index_of;
@@ -62,8 +63,9 @@ struct read_bins {
   std::uint32_t* words;
 
   TILEFOLD_D void operator()(std::int64_t j) const {
-    bins[j] = static_cast<std::uint32_t>(index_of(j));
-    words[j] = word_of(j);
+    const std::int64_t bin = index_of(j);
+    bins[j] = static_cast<std::uint32_t>(bin);
+    words[j] = bin < index_of.num_results ? word_of(j) : 0;
   }
 };
 
