@@ -114,10 +114,6 @@ TILEFOLD_HD T canonical(const T& value) {
   }
 }
 
-/// What statistics, which compute in double, take.
-template <class T>
-concept converts_to_double = converts_to<T, double>;
-
 /// static_cast, also between complex types, whose converting constructors device code cannot call,
 /// and from narrow floats to whatever float converts to. An integer is the nearest that there is.
 template <class To, class From>
