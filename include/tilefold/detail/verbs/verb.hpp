@@ -378,15 +378,6 @@ using executor_base_t =
     std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
         std::declval<Executor&>()))>;
 
-/// Makes a call on `exec` that need not be done when it returns, and waits for it.
-template <class Executor, class Call>
-void wait_for(Executor& exec, const Call& call) {
-  auto&& base = executor_parts<std::remove_cvref_t<Executor>>::base(exec);
-  base.require_waiting();
-  call();
-  base.synchronize();
-}
-
 /// Whether the executor can fold with what `Types` name; says in one sentence why not. A GPU cannot
 /// copy every type.
 template <class Executor, class Types, class... Functions>
@@ -541,25 +532,6 @@ auto read_arguments(const Init& init, const Op& op) {
     return no_result{};
   }
 }
-
-/// An executor's accessible(), which does not look at iterators that are not read. Messages may
-/// call them by another name.
-template <class Executor>
-struct unless_empty {
-  Executor& exec;
-  bool reads_items = true;
-  const char* name = nullptr;
-
-  template <class It>
-  auto accessible(const It& it, const char* what, bool reads = true) const {
-    return exec.accessible(it, name == nullptr ? what : name, reads && reads_items);
-  }
-};
-
-template <class Executor>
-unless_empty(Executor&, bool) -> unless_empty<Executor>;
-template <class Executor>
-unless_empty(Executor&, bool, const char*) -> unless_empty<Executor>;
 
 /// A fold, bound to the types of its items: all that a verb hands to an executor but the items.
 template <class Types, class Init, class Op>
