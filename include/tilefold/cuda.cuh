@@ -84,11 +84,11 @@ class awaited_result {
   ~awaited_result() { release(); }
 
   /// Room for `count` results of one launch, each of which says that it is there.
-  template <class T>
-  result_places<T> next_array(int count) {
-    grow(detail::larger(result_places<T>::bytes_of(count), result_bytes));
+  template <class Places>
+  Places next_places(int count) {
+    grow(detail::larger(Places::bytes_of(count), result_bytes));
     const unsigned before = ticket_++;
-    const auto places = result_places<T>::in(memory_, count, ticket_);
+    const Places places = Places::in(memory_, count, ticket_);
     for (int i = 0; i < count; ++i) *places[i].ticket_at = before;
     return places;
   }
@@ -109,8 +109,8 @@ class awaited_result {
   }
 
   /// Whether the results of `count` places are there, after a wait of 50 us or so.
-  template <class T>
-  static bool are_there(const result_places<T>& places, int count) {
+  template <class Places>
+  static bool are_there(const Places& places, int count) {
     int left = looks;
     for (int i = 0; i < count; ++i) {
       if (!is_there(places[i], left)) return false;
@@ -486,15 +486,14 @@ class basic_cuda_executor {
   /// leaves at once: it may have begun something that waits for others.
   template <class Result, class Start, class Wait>
   Result awaited(const Start& start, const Wait& wait) {
-    return *awaited_array<Result>(1, [&](const auto& places) { start(places[0]); }, wait)[0].value;
+    return *awaited_places<detail::cuda::result_place<Result>>(1, start, wait).value;
   }
 
-  /// The same of `count` results; returns their places.
-  template <class Result, class Start, class Wait>
-  detail::cuda::result_places<Result> awaited_array(int count, const Start& start,
-                                                    const Wait& wait) {
+  /// The same of `count` results; returns their places, one result_place or result_places.
+  template <class Places, class Start, class Wait>
+  Places awaited_places(int count, const Start& start, const Wait& wait) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const auto places = result_.template next_array<Result>(count);
+    const auto places = result_.template next_places<Places>(count);
     start(places);
     or_finish([&] {
       // The kernel's own word comes sooner than the runtime's that the kernel has ended.
