@@ -280,15 +280,6 @@ template <class F, class... Values>
 concept value_function_on =
     function_on<F, Values...> && !std::is_void_v<call_result_t<F, Values...>>;
 
-template <class Op>
-struct without_empty_value {
-  using type = Op;
-};
-template <class Op, class Value>
-struct without_empty_value<with_empty_value<Op, Value>> {
-  using type = Op;
-};
-
 /// Whether a fold can copy its accumulators; says so in one sentence if not.
 template <class Acc>
 constexpr bool copies_accumulator() {
@@ -352,7 +343,7 @@ constexpr bool foldable() {
   if constexpr (changes) {
     return false;
   } else if constexpr (has_empty_value<Op>) {
-    return detail::foldable<Named, typename without_empty_value<Op>::type, Lift, Init, Its...>();
+    return detail::foldable<Named, typename Op::inner, Lift, Init, Its...>();
   } else if constexpr (!detail::copies<Lift>() ||
                        !detail::is_const<Lift, std::iter_value_t<Its>...>()) {
     return false;
