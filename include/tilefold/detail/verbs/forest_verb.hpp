@@ -20,7 +20,7 @@
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/verbs/verb.hpp>
+#include <tilefold/detail/verbs/second_range.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 

@@ -96,18 +96,6 @@ inline constexpr refusal refusal_of<First, Second, More...> =
 template <class... Arguments>
 concept refused_items = refusal_of<Arguments...> != refusal::none;
 
-/// Whether the argument at a place, counted without an executor, leads to items that cannot be
-/// indexed.
-template <int Place, class... Arguments>
-inline constexpr bool not_indexed_at = false;
-template <int Place, class First, class... More>
-inline constexpr bool not_indexed_at<Place, First, More...> =
-    executor<First> ? not_indexed_at<Place, More...> : not_indexed_at<Place - 1, More...>;
-template <class First, class... More>
-inline constexpr bool not_indexed_at<0, First, More...> =
-    executor<First> ? not_indexed_at<0, More...>
-                    : detail::why_refused<First>() == refusal::not_indexed;
-
 template <refusal why>
 no_result refuse_for() {
   static_assert(why != refusal::not_indexed,
@@ -124,15 +112,6 @@ no_result refuse_for() {
 template <class... Arguments>
 no_result refuse() {
   return detail::refuse_for<refusal_of<Arguments...>>();
-}
-
-/// As refuse(), for verbs with a second sequence: where nothing is wrong with the first one, the
-/// second cannot be indexed.
-template <class... Arguments>
-no_result refuse_sequences() {
-  constexpr refusal why = refusal_of<Arguments...>;
-  constexpr refusal told = why == refusal::none ? refusal::not_indexed : why;
-  return detail::refuse_for<told>();
 }
 
 /// What may be the first argument of a call, and no other.
