@@ -4,7 +4,7 @@
 // finds the runs and folds them.
 #pragma once
 
-#include <tilefold/detail/host/many_folds.hpp>
+#include <tilefold/detail/host/run_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
 

@@ -369,22 +369,6 @@ TILEFOLD_HD auto output_value(const T& result) {
   }
 }
 
-/// What is assigned through `out` for a key: the key itself, all its bits, unless it is a floating
-/// number and `out` holds integers.
-template <class Out, class Key>
-TILEFOLD_HD auto output_key(const Key& key) {
-  if constexpr (has_value_type<Out> && real<Key>) {
-    using held = std::iter_value_t<Out>;
-    if constexpr (integer<held>) {
-      return detail::convert<held>(key);
-    } else {
-      return key;
-    }
-  } else {
-    return key;
-  }
-}
-
 /// Puts `value` in the place of another one. If it cannot be assigned, for instance because a
 /// member is const, it is constructed there.
 TILEFOLD_NO_EXEC_CHECK
