@@ -26,8 +26,8 @@ namespace detail {
 
 namespace host {
 
-// In many_folds.hpp and run_folds.hpp, which the verbs that need them include. Left undefined here,
-// so that a missing include is a compile error.
+// In many_folds.hpp, which the verbs that need it include, and reduce_by_key.hpp. Left undefined
+// here, so that a missing include is a compile error.
 template <class Mode>
 struct many_folds;
 template <class Mode>

@@ -12,7 +12,7 @@
 // Cells of a power of two of words begin in the same banks. In this order, neighbouring lanes find
 // their vectors v in different banks, so they stay out of each other's way. Words or pairs of them
 // are copied in place of vectors if memory is not aligned. Items of 1 or 2 bytes lie as the words
-// that hold them, cells one word apart. Spans of any number of items: spans.cuh.
+// that hold them, cells one word apart. Spans of any length: keys/value_ring.cuh.
 #pragma once
 
 #include <tilefold/detail/cuda/load/elements.cuh>
