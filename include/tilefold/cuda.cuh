@@ -26,7 +26,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/cuda/base/copies.cuh>
-#include <tilefold/detail/cuda/base/foreign_resource.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
