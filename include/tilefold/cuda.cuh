@@ -37,9 +37,9 @@ namespace tilefold {
 
 namespace detail::cuda {
 
-// What folds forests, columns, rows, runs of keys, pieces and messages of ranks stands with its
-// launches, and is included by the verbs that need it, as are their sizes. Left undefined here, so
-// that a missing include is a compile error.
+// What folds forests, columns, rows, runs of keys and pieces stands with its launches, and is
+// included by the verbs that need it, as are their sizes. Left undefined here, so that a missing
+// include is a compile error.
 template <class Build>
 struct forest_folds;
 template <class Build>
@@ -50,8 +50,6 @@ template <class Build>
 struct key_folds;
 template <class Build>
 struct piece_folds;
-template <class Build>
-struct message_folds;
 template <class Build>
 struct piece_sizes;
 template <class Build>
@@ -557,14 +555,6 @@ class basic_cuda_executor {
   template <class Policy, class... Arguments>
   void fold_blocks(const Arguments&... arguments) {
     detail::cuda::piece_folds<Build>::template visit<Policy>(*this, arguments...);
-  }
-  template <class... Arguments>
-  void join_ranks(const Arguments&... arguments) {
-    detail::cuda::message_folds<Build>::write(*this, arguments...);
-  }
-  template <class... Arguments>
-  void ready_to_join(const Arguments&... arguments) {
-    detail::cuda::message_folds<Build>::load(*this, arguments...);
   }
 
   /// Writes `value` through `out` in the order of the stream.
