@@ -8,7 +8,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// The bits of x of all lanes of the warp.
+/// The bitwise or of x over the lanes of the warp.
 TILEFOLD_D unsigned warp_or(unsigned x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_or_sync(full_warp, x);

@@ -87,7 +87,7 @@ struct exact_block_sum {
   alignas(8) unsigned marks;
 };
 
-/// cluster_exchange of a value in shared memory, which all lanes of the first warp send.
+/// A cluster_exchange of values in shared memory, which all lanes of the first warp send.
 template <class Sum>
 struct sum_exchange : cluster_exchange<Sum> {
   TILEFOLD_D void hand_in([[maybe_unused]] const Sum& value, [[maybe_unused]] unsigned block,

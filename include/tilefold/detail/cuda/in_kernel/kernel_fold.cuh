@@ -173,7 +173,7 @@ class lane_nodes_fold : stripe_fold<1, Width, Full, Reducer, Lanes, stripes_of::
   using base::base;
 
   /// The node in every lane, where each 2^FirstBit neighbours hold the same
-  /// `value`, which may be open to fusion. Lanes at the end, those without items, may be missing.
+  /// `value`, which may be open to fusion. Lanes without items, at the end, may be missing.
   template <int FirstBit>
   TILEFOLD_D acc fold(const acc& value) const {
     if constexpr (FirstBit == lane_bits) {
@@ -186,10 +186,10 @@ class lane_nodes_fold : stripe_fold<1, Width, Full, Reducer, Lanes, stripes_of::
   }
 
  private:
-  // The node, open to fusion, by way of the first lanes: mine is always the left operand,
-  // so nothing needs to be selected, and is closed to fusion while its copy is on its way. Lanes
-  // where no node starts hold folds of neighbours, too, but those are not used. At the last level
-  // every lane gets both operands, in place of the result by one more shuffle after it.
+  // The node, open to fusion, in the lower lanes: mine is always the left operand, so nothing is
+  // selected, and it is closed to fusion while its copy travels. Lanes where no node starts compute
+  // folds that are not used. At the last level every lane receives both operands, which replaces
+  // one more shuffle of the result.
   template <int FirstBit>
   TILEFOLD_D acc fold_down(const acc& value) const {
     registers<acc, 1> node;

@@ -242,7 +242,7 @@ struct staged_holders : in_shared_memory {
 template <class Source, int Capacity>
 class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
  public:
-  /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
+  /// Item i of the span that begins with `source`, lifted; `index` is its index in its tree.
   template <class Reducer>
   TILEFOLD_D typename Reducer::accumulator lift(const Reducer& reducer, const Source& source, int i,
                                                 std::int64_t index) const {

@@ -211,7 +211,7 @@ auto ready_join(const device_info& gpu) {
                   "join_kernel", warp_size, starts::early);
 }
 
-/// Writes what the messages of all ranks make together through `out`, in the stream order of a
+/// Writes the fold of the messages of all ranks through `out`, in the stream order of a
 /// cuda_executor.
 template <template <class> class Executor, class Build, class Messages, class Reducer, class Init,
           class Empty, class Out>

@@ -45,7 +45,7 @@ struct result_places {
   }
 };
 
-/// The same of results that share a word with their tickets: there once they are written.
+/// The places of results that share a word with their tickets, which are written with the results.
 template <class T>
 struct result_places<T, true> {
   using difference_type = std::int64_t;
@@ -67,7 +67,7 @@ struct result_places<T, true> {
   }
 };
 
-/// Says that results [begin, end) are there; by a block, behind a barrier.
+/// Writes the tickets of results [begin, end), by a block, after a barrier behind the results.
 template <class Out>
 TILEFOLD_D void announce(const Out&, int, int) {}
 template <class T>
