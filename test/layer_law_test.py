@@ -142,7 +142,7 @@ class LayerLaw(unittest.TestCase):
     def test_verbs_read_nothing_of_exact_sums_and_of_lists(self):
         def of_reducers(headers):
             return [header for header in closure(self.include_dir, headers)
-                    if re.search(r"cuda/exact/|cuda/\w+/\w*select|host/(exact|parts)_fold", header)]
+                    if re.search(r"cuda/exact/|cuda/\w+/\w*select|host/exact_fold|reducers/fuse", header)]
         for verb in ["reduce", "transform_reduce", "segmented_reduce", "batched_reduce", "reduce_by_key", "axis_reduce"]:
             self.assertEqual(of_reducers(["cuda.cuh", f"{verb}.hpp"]), [], verb)
         for header in ["reducers/exact.hpp", "reducers/top_k.hpp", "reducers/fuse.hpp"]:

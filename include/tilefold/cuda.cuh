@@ -26,7 +26,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/cuda/base/copies.cuh>
-#include <tilefold/detail/cuda/base/foreign_resource.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
@@ -38,9 +37,9 @@ namespace tilefold {
 
 namespace detail::cuda {
 
-// What folds forests, columns, rows, runs of keys, pieces and messages of ranks stands with its
-// launches, and is included by the verbs that need it, as are their sizes. Left undefined here, so
-// that a missing include is a compile error.
+// What folds forests, columns, rows, runs of keys and pieces stands with its launches, and is
+// included by the verbs that need it, as are their sizes. Left undefined here, so that a missing
+// include is a compile error.
 template <class Build>
 struct forest_folds;
 template <class Build>
@@ -51,8 +50,6 @@ template <class Build>
 struct key_folds;
 template <class Build>
 struct piece_folds;
-template <class Build>
-struct message_folds;
 template <class Build>
 struct piece_sizes;
 template <class Build>
@@ -84,11 +81,11 @@ class awaited_result {
   ~awaited_result() { release(); }
 
   /// Room for `count` results of one launch, each of which says that it is there.
-  template <class T>
-  result_places<T> next_array(int count) {
-    grow(detail::larger(result_places<T>::bytes_of(count), result_bytes));
+  template <class Places>
+  Places next_places(int count) {
+    grow(detail::larger(Places::bytes_of(count), result_bytes));
     const unsigned before = ticket_++;
-    const auto places = result_places<T>::in(memory_, count, ticket_);
+    const Places places = Places::in(memory_, count, ticket_);
     for (int i = 0; i < count; ++i) *places[i].ticket_at = before;
     return places;
   }
@@ -109,8 +106,8 @@ class awaited_result {
   }
 
   /// Whether the results of `count` places are there, after a wait of 50 us or so.
-  template <class T>
-  static bool are_there(const result_places<T>& places, int count) {
+  template <class Places>
+  static bool are_there(const Places& places, int count) {
     int left = looks;
     for (int i = 0; i < count; ++i) {
       if (!is_there(places[i], left)) return false;
@@ -486,15 +483,14 @@ class basic_cuda_executor {
   /// leaves at once: it may have begun something that waits for others.
   template <class Result, class Start, class Wait>
   Result awaited(const Start& start, const Wait& wait) {
-    return *awaited_array<Result>(1, [&](const auto& places) { start(places[0]); }, wait)[0].value;
+    return *awaited_places<detail::cuda::result_place<Result>>(1, start, wait).value;
   }
 
-  /// The same of `count` results; returns their places.
-  template <class Result, class Start, class Wait>
-  detail::cuda::result_places<Result> awaited_array(int count, const Start& start,
-                                                    const Wait& wait) {
+  /// The same of `count` results; returns their places, one result_place or result_places.
+  template <class Places, class Start, class Wait>
+  Places awaited_places(int count, const Start& start, const Wait& wait) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const auto places = result_.template next_array<Result>(count);
+    const auto places = result_.template next_places<Places>(count);
     start(places);
     or_finish([&] {
       // The kernel's own word comes sooner than the runtime's that the kernel has ended.
@@ -559,14 +555,6 @@ class basic_cuda_executor {
   template <class Policy, class... Arguments>
   void fold_blocks(const Arguments&... arguments) {
     detail::cuda::piece_folds<Build>::template visit<Policy>(*this, arguments...);
-  }
-  template <class... Arguments>
-  void join_ranks(const Arguments&... arguments) {
-    detail::cuda::message_folds<Build>::write(*this, arguments...);
-  }
-  template <class... Arguments>
-  void ready_to_join(const Arguments&... arguments) {
-    detail::cuda::message_folds<Build>::load(*this, arguments...);
   }
 
   /// Writes `value` through `out` in the order of the stream.

@@ -376,15 +376,10 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
     }
     return gpu.accessible(parts[d], "a shard") + (it.at + first - begins[d]);
   }
-  static detail::position_iterator place(const basic_cuda_executor<Build>&,
-                                         const detail::index_iterator&, std::size_t,
-                                         std::int64_t first) {
-    return {first};
-  }
-  static detail::position_iterator place(const basic_cuda_executor<Build>&,
-                                         const detail::position_iterator& it, std::size_t,
-                                         std::int64_t first) {
-    return it + first;
+  template <detail::gives_indices It>
+  static detail::position_iterator place(const basic_cuda_executor<Build>&, const It& it,
+                                         std::size_t, std::int64_t first) {
+    return detail::position_iterator{it[first]};
   }
 
   std::vector<std::unique_ptr<basic_cuda_executor<Build>>> gpus_;

@@ -26,10 +26,12 @@ namespace detail {
 
 namespace host {
 
-// In many_folds.hpp, which the verbs that need it include. Left undefined here, so that a missing
-// include is a compile error.
+// In many_folds.hpp, which the verbs that need it include, and reduce_by_key.hpp. Left undefined
+// here, so that a missing include is a compile error.
 template <class Mode>
 struct many_folds;
+template <class Mode>
+struct run_folds;
 
 // Part of the executor's type, so that a program that mixes both kinds of translation unit has two
 // sets of templates and not one with two meanings.
@@ -106,7 +108,7 @@ class basic_host_executor {
     store(fold<Policy>(source, reducer, init, n), out);
   }
 
-  // The primitives for more than one range, as many_folds describes them.
+  // The primitives for more than one range, as many_folds and run_folds describe them.
   template <class Policy, class... Arguments>
   void fold_blocks(const Arguments&... arguments) const {
     detail::host::many_folds<Mode>::blocks(mode_, arguments...);
@@ -121,11 +123,11 @@ class basic_host_executor {
   }
   template <class Policy, class... Arguments>
   std::int64_t fold_by_key(const Arguments&... arguments) const {
-    return detail::host::many_folds<Mode>::runs(mode_, arguments...);
+    return detail::host::run_folds<Mode>::runs(mode_, arguments...);
   }
   template <class Policy, class... Arguments>
   void fold_by_key_into(const Arguments&... arguments) const {
-    detail::host::many_folds<Mode>::counted_runs(mode_, arguments...);
+    detail::host::run_folds<Mode>::counted_runs(mode_, arguments...);
   }
 
   /// Nothing keeps this executor from finishing a call at once.

@@ -16,6 +16,7 @@ namespace detail {
 template <class Op, class Value>
 struct with_empty_value {
   using reducer_concept = reducer_tag;
+  using inner = Op;
 
   Op op;
   Value value;

@@ -3,6 +3,7 @@
 // inner_product: transform_reduce of two ranges under its older name.
 #pragma once
 
+#include <tilefold/detail/verbs/second_range.hpp>
 #include <tilefold/transform_reduce.hpp>
 
 namespace tilefold {

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include <tilefold/detail/core/stand_in.hpp>
-#include <tilefold/detail/cuda/base/foreign_resource.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/error.hpp>

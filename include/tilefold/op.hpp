@@ -88,60 +88,21 @@ TILEFOLD_HD T host_rounded(T value) {
 }
 
 // One rounding each, never fused with a neighbouring operation (nvcc contracts by default).
-TILEFOLD_HD inline float rounded_sum(float a, float b) {
-#if defined(__CUDA_ARCH__)
-  return __fadd_rn(a, b);
-#else
-  return a + b;
-#endif
-}
-TILEFOLD_HD inline double rounded_sum(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dadd_rn(a, b);
-#else
-  return a + b;
-#endif
-}
-TILEFOLD_HD inline float rounded_product(float a, float b) {
-#if defined(__CUDA_ARCH__)
-  return __fmul_rn(a, b);
-#else
-  return host_rounded(a * b);
-#endif
-}
-TILEFOLD_HD inline double rounded_product(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dmul_rn(a, b);
-#else
-  return host_rounded(a * b);
-#endif
-}
-inline long double rounded_sum(long double a, long double b) { return a + b; }
-inline long double rounded_product(long double a, long double b) { return a * b; }
-
-// As which standard type a compiler's other type of that size is computed: itself, if there is
-// none.
-template <class T>
-using standard_real_t =
-    std::conditional_t<sizeof(T) == 4, float, std::conditional_t<sizeof(T) == 8, double, T>>;
 template <real T>
-TILEFOLD_HD T rounded_sum(T a, T b) {
-  using standard = standard_real_t<T>;
-  if constexpr (std::same_as<standard, T>) {
-    return a + b;
-  } else {
-    return static_cast<T>(detail::rounded_sum(static_cast<standard>(a), static_cast<standard>(b)));
-  }
+TILEFOLD_HD inline T rounded_sum(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 4) return __fadd_rn(a, b);
+  if constexpr (sizeof(T) == 8) return __dadd_rn(a, b);
+#endif
+  return a + b;
 }
 template <real T>
-TILEFOLD_HD T rounded_product(T a, T b) {
-  using standard = standard_real_t<T>;
-  if constexpr (std::same_as<standard, T>) {
-    return a * b;
-  } else {
-    return static_cast<T>(
-        detail::rounded_product(static_cast<standard>(a), static_cast<standard>(b)));
-  }
+TILEFOLD_HD inline T rounded_product(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 4) return __fmul_rn(a, b);
+  if constexpr (sizeof(T) == 8) return __dmul_rn(a, b);
+#endif
+  return detail::host_rounded(a * b);
 }
 
 template <floating T>
@@ -583,50 +544,42 @@ struct op_traits<multiplies, T> : detail::known_op_traits<T> {
   }
 };
 
+namespace detail {
+
 template <class T>
-struct op_traits<minimum, T> : detail::selection_traits<T> {
+struct minimum_traits : selection_traits<T> {
   TILEFOLD_HD static T identity()
-    requires detail::has_extremes<T>
+    requires has_extremes<T>
   {
     return detail::highest<T>();
   }
 };
-
 template <class T>
-struct op_traits<maximum, T> : detail::selection_traits<T> {
+struct maximum_traits : selection_traits<T> {
   TILEFOLD_HD static T identity()
-    requires detail::has_extremes<T>
+    requires has_extremes<T>
   {
     return detail::lowest<T>();
   }
 };
-
 // Where NaN is a missing value, "nothing" is NaN: minimum_number(NaN, x) is x.
 template <class T>
-struct op_traits<minimum_number, T> : detail::selection_traits<T> {
-  TILEFOLD_HD static T identity()
-    requires detail::has_extremes<T>
-  {
-    if constexpr (detail::floating<T>) {
-      return detail::quiet_nan<T>();
-    } else {
-      return detail::highest<T>();
-    }
-  }
+struct nan_is_nothing : selection_traits<T> {
+  TILEFOLD_HD static T identity() { return detail::quiet_nan<T>(); }
 };
+template <class T, class Traits>
+using number_traits = std::conditional_t<floating<T>, nan_is_nothing<T>, Traits>;
+
+}  // namespace detail
 
 template <class T>
-struct op_traits<maximum_number, T> : detail::selection_traits<T> {
-  TILEFOLD_HD static T identity()
-    requires detail::has_extremes<T>
-  {
-    if constexpr (detail::floating<T>) {
-      return detail::quiet_nan<T>();
-    } else {
-      return detail::lowest<T>();
-    }
-  }
-};
+struct op_traits<minimum, T> : detail::minimum_traits<T> {};
+template <class T>
+struct op_traits<maximum, T> : detail::maximum_traits<T> {};
+template <class T>
+struct op_traits<minimum_number, T> : detail::number_traits<T, detail::minimum_traits<T>> {};
+template <class T>
+struct op_traits<maximum_number, T> : detail::number_traits<T, detail::maximum_traits<T>> {};
 
 template <class T>
 struct op_traits<bit_and, T> : detail::bitwise_traits<T> {

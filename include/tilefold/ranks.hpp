@@ -409,7 +409,7 @@ class ranks_executor {
       require_lengths(n);
       require_gpu_of_communicator();
       out.emplace(make_out());
-      base_->ready_to_join(bound.reducer, bound.start, empty, *out);
+      c::load_join(*base_, bound.reducer, bound.start, empty, *out);
       if (n > 0) {
         auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);
         has_begun = true;
@@ -433,7 +433,8 @@ class ranks_executor {
       comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes),
                         base_->stream());
     });
-    base_->join_ranks(
+    c::join_ranks(
+        *base_,
         c::rank_messages{mail.messages(), bytes, comm_->size(), most, header.signature, status},
         bound.reducer, bound.start, empty, *out);
   }

@@ -4,12 +4,15 @@
 // no executor, or what stands for one; reduce_on.hpp has those that name it.
 #pragma once
 
-#include <tilefold/deferred.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/reduce_on.hpp>
 
 namespace tilefold {
+
+// In deferred.hpp.
+template <std::integral T>
+class deferred_size;
 
 namespace detail {
 
@@ -76,7 +79,7 @@ void reduce_into(const Arguments&...) {
 ///
 ///     reduce_into(exec, first, deferred(n, most), out, ...)
 ///
-/// Include tilefold/segmented_reduce.hpp, too.
+/// Include tilefold/segmented_reduce.hpp, which also brings deferred().
 ///
 /// - Result: the bits of reduce() over those items.
 /// - No items give the value of if_empty(), else `init`, else the operator's identity; if there is

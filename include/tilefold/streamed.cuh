@@ -356,10 +356,8 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
   static std::int64_t pageable_bytes(const T* const& items, std::int64_t first, std::int64_t n) {
     return n > 0 && is_pageable(items + first) ? n * static_cast<std::int64_t>(sizeof(T)) : 0;
   }
-  static std::int64_t pageable_bytes(const detail::index_iterator&, std::int64_t, std::int64_t) {
-    return 0;
-  }
-  static std::int64_t pageable_bytes(const detail::position_iterator&, std::int64_t, std::int64_t) {
+  template <detail::gives_indices It>
+  static std::int64_t pageable_bytes(const It&, std::int64_t, std::int64_t) {
     return 0;
   }
 
@@ -370,8 +368,8 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
     ring_->announce(reinterpret_cast<const char*>(items + first),
                     count * static_cast<std::int64_t>(sizeof(T)));
   }
-  void announce_items(const detail::index_iterator&, std::int64_t, std::int64_t) const {}
-  void announce_items(const detail::position_iterator&, std::int64_t, std::int64_t) const {}
+  template <detail::gives_indices It>
+  void announce_items(const It&, std::int64_t, std::int64_t) const {}
 
   template <class Source>
   void announce(const Source& source, std::int64_t first, std::int64_t count) const {
@@ -505,14 +503,10 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
                         "cudaMemcpyAsync");
   }
 
-  static detail::position_iterator place(detail::cuda::stream_slot&, const detail::index_iterator&,
+  template <detail::gives_indices It>
+  static detail::position_iterator place(detail::cuda::stream_slot&, const It& it,
                                          std::int64_t first, std::int64_t, std::int64_t&) {
-    return {first};
-  }
-  static detail::position_iterator place(detail::cuda::stream_slot&,
-                                         const detail::position_iterator& it, std::int64_t first,
-                                         std::int64_t, std::int64_t&) {
-    return it + first;
+    return detail::position_iterator{it[first]};
   }
 
   basic_cuda_executor<Build>* gpu_;

@@ -4,6 +4,7 @@
 // all headers precompiled.)
 // expect: tilefold: reduce_into\(\) of a deferred size needs #include <tilefold/segmented_reduce.hpp>
 // errors: 1
+#include <tilefold/deferred.hpp>
 #include <tilefold/reduce.hpp>
 
 #if !defined(TILEFOLD_MUST_FAIL)

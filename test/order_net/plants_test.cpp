@@ -65,11 +65,10 @@ class faulty_mode {
   template <class Items, class Reducer, class KeepKey, class Keep>
   std::int64_t fold_runs(const Items& items, const Reducer& reducer, const KeepKey& keep_key,
                          const Keep& keep) const {
-    return detail::host::visit_runs(items,
-                                    [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
-                                      keep_key(run, begin);
-                                      keep(run, fold(items.run(begin), reducer, end - begin));
-                                    });
+    return detail::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+      keep_key(run, begin);
+      keep(run, fold(items.run(begin), reducer, end - begin));
+    });
   }
 };
 

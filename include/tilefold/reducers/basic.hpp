@@ -8,7 +8,6 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/core/bound_reducer.hpp>
-#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 

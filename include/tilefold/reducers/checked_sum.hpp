@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>
 #include <tilefold/half.hpp>

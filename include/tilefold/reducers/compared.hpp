@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstdint>
 
-#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>

@@ -16,7 +16,6 @@
 
 #include <tilefold/detail/core/block_claims.hpp>
 #include <tilefold/detail/core/bound_reducer.hpp>
-#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/detail/exact/exact_blocks.hpp>
 #include <tilefold/detail/exact/exact_state.hpp>

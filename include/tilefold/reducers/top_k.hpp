@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/reducers/arg.hpp>

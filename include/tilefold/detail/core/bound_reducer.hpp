@@ -7,8 +7,10 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/detail/core/source.hpp>
@@ -384,6 +386,53 @@ class bound_reducer {
       return reducer.lift(closing(function.function(closing(values)...)));
     } else {
       return reducer.lift(closing(function(values...)));
+    }
+  }
+};
+
+/// What statistics, which compute in double, take.
+template <class T>
+concept converts_to_double = converts_to<T, double>;
+
+template <class F, class... Values>
+concept predicate_on = function_on<F, Values...> && requires {
+  static_cast<bool>(std::declval<std::invoke_result_t<callable_t<F>, const Values&...>>());
+};
+
+template <class F, class Value>
+constexpr bool is_comparator() {
+  if constexpr (detail::is_const<F, Value, Value>()) {
+    constexpr bool yes = predicate_on<F, Value, Value>;
+    static_assert(yes,
+                  "tilefold: the comparator must be callable with two values, as comp(a, b), and "
+                  "give a truth value");
+    return yes;
+  } else {
+    return false;
+  }
+}
+
+/// What a reducer that holds functions of a user's asks of them, where it lifts Values. Of exactly
+/// this type: what is derived from it may lift in its own way.
+template <class R>
+struct functions_of {
+  template <class... Values>
+  static constexpr bool fit() {
+    return true;
+  }
+};
+
+template <class Predicate>
+struct predicate_of {
+  template <class... Values>
+  static constexpr bool fit() {
+    if constexpr (detail::is_const<Predicate, Values...>()) {
+      constexpr bool yes = predicate_on<Predicate, Values...>;
+      static_assert(
+          yes, "tilefold: the predicate must be callable with an element and give a truth value");
+      return yes;
+    } else {
+      return false;
     }
   }
 };

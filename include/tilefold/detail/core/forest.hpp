@@ -95,6 +95,20 @@ struct bounded_forest : offsets_forest<Source, Offsets> {
 template <class Source, class Offsets>
 bounded_forest(offsets_forest<Source, Offsets>, std::int64_t) -> bounded_forest<Source, Offsets>;
 
+/// Indices from `position` on: of items that are a part of a longer sequence, in that one.
+struct position_iterator {
+  using value_type = std::int64_t;
+  using difference_type = std::int64_t;
+
+  std::int64_t position;
+
+  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const { return position + i; }
+  TILEFOLD_HD std::int64_t operator*() const { return position; }
+  TILEFOLD_HD friend position_iterator operator+(const position_iterator& it, std::int64_t n) {
+    return {it.position + n};
+  }
+};
+
 /// A source whose indices, if it has some, count in a sequence of which it holds the items from
 /// `position` on.
 template <class It>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <type_traits>
-#include <utility>
 
 #include <tilefold/accumulator.hpp>
 
@@ -51,53 +50,5 @@ constexpr bool copies() {
                 "every thread has its own");
   return yes;
 }
-
-template <class F, class... Values>
-concept predicate_on = function_on<F, Values...> && requires {
-  static_cast<bool>(std::declval<std::invoke_result_t<callable_t<F>, const Values&...>>());
-};
-
-template <class F, class... Values>
-constexpr bool is_predicate() {
-  if constexpr (detail::is_const<F, Values...>()) {
-    constexpr bool yes = predicate_on<F, Values...>;
-    static_assert(
-        yes, "tilefold: the predicate must be callable with an element and give a truth value");
-    return yes;
-  } else {
-    return false;
-  }
-}
-
-template <class F, class Value>
-constexpr bool is_comparator() {
-  if constexpr (detail::is_const<F, Value, Value>()) {
-    constexpr bool yes = predicate_on<F, Value, Value>;
-    static_assert(yes,
-                  "tilefold: the comparator must be callable with two values, as comp(a, b), and "
-                  "give a truth value");
-    return yes;
-  } else {
-    return false;
-  }
-}
-
-/// What a reducer that holds functions of a user's asks of them, where it lifts Values. Of exactly
-/// this type: what is derived from it may lift in its own way.
-template <class R>
-struct functions_of {
-  template <class... Values>
-  static constexpr bool fit() {
-    return true;
-  }
-};
-
-template <class Predicate>
-struct predicate_of {
-  template <class... Values>
-  static constexpr bool fit() {
-    return detail::is_predicate<Predicate, Values...>();
-  }
-};
 
 }  // namespace tilefold::detail

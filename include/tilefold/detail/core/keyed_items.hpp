@@ -51,4 +51,33 @@ struct keyed_items : keys_in_runs<Keys, Equal> {
   TILEFOLD_HD Source run(std::int64_t j) const { return detail::starting_at(source, j); }
 };
 
+/// Calls visit(run, begin, end) for every run of `items`, in their order; returns how many.
+template <class Items, class Visit>
+std::int64_t visit_runs(const Items& items, const Visit& visit) {
+  std::int64_t run = 0;
+  for (std::int64_t begin = 0; begin < items.size; ++run) {
+    std::int64_t end = begin + 1;
+    while (end < items.size && !items.begins_run(end)) ++end;
+    visit(run, begin, end);
+    begin = end;
+  }
+  return run;
+}
+
+/// What is assigned through `out` for a key: the key itself, all its bits, unless it is a floating
+/// number and `out` holds integers.
+template <class Out, class Key>
+TILEFOLD_HD auto output_key(const Key& key) {
+  if constexpr (has_value_type<Out> && real<Key>) {
+    using held = std::iter_value_t<Out>;
+    if constexpr (integer<held>) {
+      return detail::convert<held>(key);
+    } else {
+      return key;
+    }
+  } else {
+    return key;
+  }
+}
+
 }  // namespace tilefold::detail

@@ -114,10 +114,6 @@ TILEFOLD_HD T canonical(const T& value) {
   }
 }
 
-/// What statistics, which compute in double, take.
-template <class T>
-concept converts_to_double = converts_to<T, double>;
-
 /// static_cast, also between complex types, whose converting constructors device code cannot call,
 /// and from narrow floats to whatever float converts to. An integer is the nearest that there is.
 template <class To, class From>
@@ -370,22 +366,6 @@ TILEFOLD_HD auto output_value(const T& result) {
     return detail::canonical(detail::convert<std::iter_value_t<Out>>(result));
   } else {
     return result;
-  }
-}
-
-/// What is assigned through `out` for a key: the key itself, all its bits, unless it is a floating
-/// number and `out` holds integers.
-template <class Out, class Key>
-TILEFOLD_HD auto output_key(const Key& key) {
-  if constexpr (has_value_type<Out> && real<Key>) {
-    using held = std::iter_value_t<Out>;
-    if constexpr (integer<held>) {
-      return detail::convert<held>(key);
-    } else {
-      return key;
-    }
-  } else {
-    return key;
   }
 }
 

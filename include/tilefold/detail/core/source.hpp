@@ -91,20 +91,6 @@ struct index_iterator {
   TILEFOLD_HD std::int64_t operator*() const { return 0; }
 };
 
-/// The same from `position` on: indices of items that are a part of a longer sequence, in that one.
-struct position_iterator {
-  using value_type = std::int64_t;
-  using difference_type = std::int64_t;
-
-  std::int64_t position;
-
-  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const { return position + i; }
-  TILEFOLD_HD std::int64_t operator*() const { return position; }
-  TILEFOLD_HD friend position_iterator operator+(const position_iterator& it, std::int64_t n) {
-    return {it.position + n};
-  }
-};
-
 /// An iterator `n` elements on.
 TILEFOLD_NO_EXEC_CHECK
 template <class It>

@@ -54,6 +54,13 @@ struct exact_arrays_of<bound_reducer<R, as_is, T, Ts...>, Its...> {
   using type = exact_arrays<std::conditional_t<of_one_type, T, void>, ways<R>::summand::term>;
 };
 
+template <std::size_t... Index, class... Its, class R, class Lift, class... Values>
+  requires requires { typename ways<R>::summand; }
+inline constexpr bool folds_exactly<source_of<std::index_sequence<Index...>, Its...>,
+                                    bound_reducer<R, Lift, Values...>> =
+    bound_reducer<R, Lift, Values...>::sums_exactly ||
+    exact_arrays_of<bound_reducer<R, Lift, Values...>, Its...>::type::known;
+
 /// The terms of an exact sum in a buffer, as arrays of their own.
 template <class Reducer>
 using exact_buffer =

@@ -21,13 +21,6 @@
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold::detail {
-
-template <class Indices, class... R>
-struct fused_of;
-
-}  // namespace tilefold::detail
-
 namespace tilefold::detail::host {
 
 // Element i as an accumulator; the element itself, not a copy, where it is one already.
@@ -120,8 +113,6 @@ struct out_of_range : Reducer {
 
 // Defined in exact_fold.hpp, which reducers/exact.hpp includes. Left undefined here, so that a
 // missing include is a compile error.
-template <class Reducer, class... Its>
-struct exact_arrays_of;
 template <class Reducer>
 class exact_sum_of_terms;
 template <class Source, class Reducer>
@@ -129,29 +120,14 @@ class exact_fold;
 
 template <class Source, class Reducer>
 inline constexpr bool folds_exactly = false;
-template <std::size_t... Index, class... Its, class R, class Lift, class... Values>
-  requires requires { typename ways<R>::summand; }
-inline constexpr bool folds_exactly<source_of<std::index_sequence<Index...>, Its...>,
-                                    bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::sums_exactly ||
-    exact_arrays_of<bound_reducer<R, Lift, Values...>, Its...>::type::known;
 
-// Defined in parts_fold.hpp, which reducers/fuse.hpp includes.
+// Defined in reducers/fuse.hpp.
 template <class Source, class Reducer, class FoldPart>
 class parts_fold;
 
-/// Whether fused reducers are folded part by part. Only over items that lie in memory, which may be
-/// read once for each part.
+/// Whether fused reducers are folded part by part.
 template <class Source, class Reducer>
 inline constexpr bool folds_by_parts = false;
-template <std::size_t... Index, class... Its, std::size_t... Part, class... R, class... Values>
-inline constexpr bool
-    folds_by_parts<source_of<std::index_sequence<Index...>, Its...>,
-                   bound_reducer<fused_of<std::index_sequence<Part...>, R...>, as_is, Values...>> =
-        (std::contiguous_iterator<Its> && ...) && !(is_indexed<R> || ...) &&
-        ((folds_exactly<source<Its...>, bound_reducer<R, as_is, Values...>> ||
-          folds_by_parts<source<Its...>, bound_reducer<R, as_is, Values...>>) ||
-         ...);
 
 /// The fold of ranges of one source with one reducer.
 template <class Source, class Reducer>

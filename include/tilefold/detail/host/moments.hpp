@@ -24,6 +24,14 @@
 
 TILEFOLD_WARNINGS_OFF
 
+namespace tilefold::detail {
+
+// In reducers/fuse.hpp.
+template <class Indices, class... R>
+struct fused_of;
+
+}  // namespace tilefold::detail
+
 namespace tilefold::detail::host {
 
 struct block_moments {

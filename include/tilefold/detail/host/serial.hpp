@@ -21,19 +21,6 @@ inline void require_thread_count(int threads) {
   }
 }
 
-/// Calls visit(run, begin, end) for every run of `items`, in their order; returns how many.
-template <class Items, class Visit>
-std::int64_t visit_runs(const Items& items, const Visit& visit) {
-  std::int64_t run = 0;
-  for (std::int64_t begin = 0; begin < items.size; ++run) {
-    std::int64_t end = begin + 1;
-    while (end < items.size && !items.begins_run(end)) ++end;
-    visit(run, begin, end);
-    begin = end;
-  }
-  return run;
-}
-
 class serial {
  public:
   /// Whether there are columns_of() and places_of().
@@ -75,16 +62,6 @@ class serial {
         keep(i, host::fold(forest.tree(i), reducer, 0, n));
       }
     }
-  }
-
-  /// Calls keep_key(r, j) with the first item j of every run r, and keep(r, fold of the run).
-  template <class Items, class Reducer, class KeepKey, class Keep>
-  std::int64_t fold_runs(const Items& items, const Reducer& reducer, const KeepKey& keep_key,
-                         const Keep& keep) const {
-    return host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
-      keep_key(run, begin);
-      keep(run, host::fold(items.run(begin), reducer, 0, end - begin));
-    });
   }
 };
 

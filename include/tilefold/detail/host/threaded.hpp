@@ -16,6 +16,7 @@
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/gathered.hpp>
 #include <tilefold/detail/host/moments.hpp>
@@ -429,7 +430,7 @@ class threaded {
     if (threads() == 1 || items.size < min_blocks * chunk) {
       gathered short_runs(short_fold, keep, skip, 0);
       const std::int64_t runs =
-          host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+          detail::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
             keep_key(run, begin);
             fold_run(short_runs, run, begin, end);
           });

@@ -26,7 +26,7 @@
 #include <tilefold/detail/ranks/rank_call.hpp>
 #include <tilefold/detail/ranks/rank_segments.hpp>
 #include <tilefold/detail/verbs/axis_plan.hpp>
-#include <tilefold/detail/verbs/verb.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 
 namespace tilefold::detail {
 

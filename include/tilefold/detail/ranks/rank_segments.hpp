@@ -23,7 +23,7 @@
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/detail/ranks/rank_call.hpp>
-#include <tilefold/detail/verbs/verb.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/op.hpp>
 

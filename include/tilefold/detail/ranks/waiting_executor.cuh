@@ -4,13 +4,19 @@
 // host memory and over several GPUs. Host code.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include <tilefold/cuda.cuh>
+#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/host.hpp>
 
 namespace tilefold::detail {
+
+/// What gives indices, and leads to no memory.
+template <class It>
+concept gives_indices = std::same_as<It, index_iterator> || std::same_as<It, position_iterator>;
 
 /// `Derived` has fold_blocks().
 template <class Derived, class Build>

@@ -20,7 +20,7 @@
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/verbs/verb.hpp>
+#include <tilefold/detail/verbs/second_range.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 
@@ -299,6 +299,25 @@ auto empty_of_all(const char* verb, const Bound& bound, bool are_empty) {
   }
 }
 
+/// An executor's accessible(), which does not look at iterators that are not read. Messages may
+/// call them by another name.
+template <class Executor>
+struct unless_empty {
+  Executor& exec;
+  bool reads_items = true;
+  const char* name = nullptr;
+
+  template <class It>
+  auto accessible(const It& it, const char* what, bool reads = true) const {
+    return exec.accessible(it, name == nullptr ? what : name, reads && reads_items);
+  }
+};
+
+template <class Executor>
+unless_empty(Executor&, bool) -> unless_empty<Executor>;
+template <class Executor>
+unless_empty(Executor&, bool, const char*) -> unless_empty<Executor>;
+
 /// The source of the items of `segments` segments, of which has_items(i) tells whether they have
 /// any. `first` may be null if none has, where the executor can look.
 template <class Base, class Bound, class It, class HasItems>
@@ -346,6 +365,15 @@ void fold_trees_to(Executor&& exec, std::int64_t most_trees, const MakeForest& m
       }
     });
   }
+}
+
+/// Makes a call on `exec` that need not be done when it returns, and waits for it.
+template <class Executor, class Call>
+void wait_for(Executor& exec, const Call& call) {
+  auto&& base = executor_parts<std::remove_cvref_t<Executor>>::base(exec);
+  base.require_waiting();
+  call();
+  base.synchronize();
 }
 
 }  // namespace tilefold::detail

@@ -96,18 +96,6 @@ inline constexpr refusal refusal_of<First, Second, More...> =
 template <class... Arguments>
 concept refused_items = refusal_of<Arguments...> != refusal::none;
 
-/// Whether the argument at a place, counted without an executor, leads to items that cannot be
-/// indexed.
-template <int Place, class... Arguments>
-inline constexpr bool not_indexed_at = false;
-template <int Place, class First, class... More>
-inline constexpr bool not_indexed_at<Place, First, More...> =
-    executor<First> ? not_indexed_at<Place, More...> : not_indexed_at<Place - 1, More...>;
-template <class First, class... More>
-inline constexpr bool not_indexed_at<0, First, More...> =
-    executor<First> ? not_indexed_at<0, More...>
-                    : detail::why_refused<First>() == refusal::not_indexed;
-
 template <refusal why>
 no_result refuse_for() {
   static_assert(why != refusal::not_indexed,
@@ -124,15 +112,6 @@ no_result refuse_for() {
 template <class... Arguments>
 no_result refuse() {
   return detail::refuse_for<refusal_of<Arguments...>>();
-}
-
-/// As refuse(), for verbs with a second sequence: where nothing is wrong with the first one, the
-/// second cannot be indexed.
-template <class... Arguments>
-no_result refuse_sequences() {
-  constexpr refusal why = refusal_of<Arguments...>;
-  constexpr refusal told = why == refusal::none ? refusal::not_indexed : why;
-  return detail::refuse_for<told>();
 }
 
 /// What may be the first argument of a call, and no other.
@@ -280,15 +259,6 @@ template <class F, class... Values>
 concept value_function_on =
     function_on<F, Values...> && !std::is_void_v<call_result_t<F, Values...>>;
 
-template <class Op>
-struct without_empty_value {
-  using type = Op;
-};
-template <class Op, class Value>
-struct without_empty_value<with_empty_value<Op, Value>> {
-  using type = Op;
-};
-
 /// Whether a fold can copy its accumulators; says so in one sentence if not.
 template <class Acc>
 constexpr bool copies_accumulator() {
@@ -352,7 +322,7 @@ constexpr bool foldable() {
   if constexpr (changes) {
     return false;
   } else if constexpr (has_empty_value<Op>) {
-    return detail::foldable<Named, typename without_empty_value<Op>::type, Lift, Init, Its...>();
+    return detail::foldable<Named, typename Op::inner, Lift, Init, Its...>();
   } else if constexpr (!detail::copies<Lift>() ||
                        !detail::is_const<Lift, std::iter_value_t<Its>...>()) {
     return false;
@@ -377,15 +347,6 @@ template <class Executor>
 using executor_base_t =
     std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
         std::declval<Executor&>()))>;
-
-/// Makes a call on `exec` that need not be done when it returns, and waits for it.
-template <class Executor, class Call>
-void wait_for(Executor& exec, const Call& call) {
-  auto&& base = executor_parts<std::remove_cvref_t<Executor>>::base(exec);
-  base.require_waiting();
-  call();
-  base.synchronize();
-}
 
 /// Whether the executor can fold with what `Types` name; says in one sentence why not. A GPU cannot
 /// copy every type.
@@ -541,25 +502,6 @@ auto read_arguments(const Init& init, const Op& op) {
     return no_result{};
   }
 }
-
-/// An executor's accessible(), which does not look at iterators that are not read. Messages may
-/// call them by another name.
-template <class Executor>
-struct unless_empty {
-  Executor& exec;
-  bool reads_items = true;
-  const char* name = nullptr;
-
-  template <class It>
-  auto accessible(const It& it, const char* what, bool reads = true) const {
-    return exec.accessible(it, name == nullptr ? what : name, reads && reads_items);
-  }
-};
-
-template <class Executor>
-unless_empty(Executor&, bool) -> unless_empty<Executor>;
-template <class Executor>
-unless_empty(Executor&, bool, const char*) -> unless_empty<Executor>;
 
 /// A fold, bound to the types of its items: all that a verb hands to an executor but the items.
 template <class Types, class Init, class Op>

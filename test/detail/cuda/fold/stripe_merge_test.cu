@@ -13,6 +13,8 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/forest/subtree_kernel.cuh>
+#include <tilefold/detail/cuda/in_kernel/kernel_fold.cuh>
 
 #include "support/device.cuh"
 #include "support/pieces.cuh"
@@ -183,9 +185,8 @@ __global__ void fold_held_alike(reducer_of<Op> reducer, node* out) {
   const int count = count_of_block<Full>(Lanes);
   const int first = lane >> FirstBit << FirstBit;
   const node mine = packet_at<Full, 1 << FirstBit>(reducer, first, count);
-  const part::stripe_fold<1, 1, Full, reducer_of<Op>, Lanes, stripes_of::many_trees> fold(
-      reducer, 0, count, lane);
-  out[blockIdx.x * 32 + threadIdx.x] = fold.template fold_one<FirstBit>(mine);
+  const part::lane_nodes_fold<1, Full, reducer_of<Op>, Lanes> fold(reducer, 0, count, lane);
+  out[blockIdx.x * 32 + threadIdx.x] = fold.template fold<FirstBit>(mine);
 }
 
 template <int Lanes, int FirstBit, bool Full, class Op>
@@ -236,7 +237,7 @@ __global__ void keep_nodes(reducer_of<join_pieces> reducer, int bits, node* kept
     values.put(r, packet_at<Full, Shape::width>(reducer, (r * 32 + lane) * Shape::width, count));
   }
   const auto place = static_cast<int>(blockIdx.x) * 32 * stripes;
-  part::stripe_fold<stripes, Shape::width, Full, reducer_of<join_pieces>>(reducer, 0, count, lane)
+  part::stripe_nodes<stripes, Shape::width, Full, reducer_of<join_pieces>>(reducer, 0, count, lane)
       .nodes(values, bits, [=](int number, const node& value) {
         kept[place + number] = value;
         atomicAdd(times + place + number, 1);

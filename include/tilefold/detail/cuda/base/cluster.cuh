@@ -79,27 +79,8 @@ struct cluster_exchange {
 #endif
   }
 
-  /// The same of a value in shared memory, which all lanes of the first warp send.
-  TILEFOLD_D void hand_in_by_warp([[maybe_unused]] const Acc& value,
-                                  [[maybe_unused]] unsigned block, [[maybe_unused]] int lane) {
 #if __CUDA_ARCH__ >= 900
-    const auto* const word = reinterpret_cast<const unsigned*>(__builtin_addressof(value));
-    const unsigned target = of_first(values + block);
-    const unsigned barrier = of_first(&received);
-    for (int i = lane; i < words<Acc>::count; i += warp_size)
-      send(target + 4 * i, word[i], barrier);
-    if (block == 0) wait();
-    __syncwarp();
-#endif
-  }
-
-  /// What a block has handed in.
-  TILEFOLD_D const Acc& in_place(int block) const {
-    return reinterpret_cast<const Acc&>(values[block]);
-  }
-
-#if __CUDA_ARCH__ >= 900
- private:
+ protected:
   TILEFOLD_D static unsigned address(const void* shared) {
     return static_cast<unsigned>(__cvta_generic_to_shared(shared));
   }

@@ -142,6 +142,16 @@ struct result_place {
   T* value;
   unsigned* ticket_at;  // null if no call waits
   unsigned ticket;
+
+  /// In `memory`, of bytes_of(1) bytes. The only place of an array, as result_places has several
+  /// (range/piece_folds.cuh).
+  static result_place in(void* memory, int, unsigned ticket) {
+    return {static_cast<T*>(memory), static_cast<unsigned*>(memory) + words<T>::count, ticket};
+  }
+  static std::size_t bytes_of(int) {
+    return static_cast<std::size_t>(words<T>::count + 1) * sizeof(unsigned);
+  }
+  const result_place& operator[](int) const { return *this; }
 };
 
 template <class T, class Result>
@@ -159,73 +169,6 @@ TILEFOLD_D void write(result_place<T> out, const Result& result) {
     cuda::write(out.value, result);
     asm volatile(
         "st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.ticket_at)),
-        "r"(out.ticket)
-        : "memory");
-  }
-}
-
-/// The places of several results of a launch, each with a ticket that announce() writes.
-template <class T, bool = shares_word_with_ticket<T>>
-struct result_places {
-  using difference_type = std::int64_t;
-
-  T* values;
-  unsigned* tickets;
-  unsigned ticket;
-
-  /// For `count` results in `memory`, of bytes_of(count) bytes.
-  static result_places in(void* memory, int count, unsigned ticket) {
-    auto* const words = static_cast<unsigned*>(memory);
-    return {static_cast<T*>(memory), words + words_of_values(count), ticket};
-  }
-  static std::size_t bytes_of(int count) {
-    return (words_of_values(count) + static_cast<std::size_t>(count)) * sizeof(unsigned);
-  }
-
-  TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
-    return {values + i, tickets + i, ticket};
-  }
-  TILEFOLD_HD friend raw_output<T> operator+(const result_places& places, std::int64_t i) {
-    return {places.values + i};
-  }
-
- private:
-  static std::size_t words_of_values(int count) {
-    return (static_cast<std::size_t>(count) * sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
-  }
-};
-
-/// The same of results that share a word with their tickets: there once they are written.
-template <class T>
-struct result_places<T, true> {
-  using difference_type = std::int64_t;
-
-  result_place<T> first;
-
-  static result_places in(void* memory, int, unsigned ticket) {
-    return {{static_cast<T*>(memory), static_cast<unsigned*>(memory) + 1, ticket}};
-  }
-  static std::size_t bytes_of(int count) {
-    return static_cast<std::size_t>(count) * sizeof(unsigned long long);
-  }
-
-  TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
-    return {first.value + 2 * i, first.ticket_at + 2 * i, first.ticket};
-  }
-  TILEFOLD_HD friend result_place<T> operator+(const result_places& places, std::int64_t i) {
-    return places[i];
-  }
-};
-
-/// Says that results [begin, end) are there; by a block, behind a barrier.
-template <class Out>
-TILEFOLD_D void announce(const Out&, int, int) {}
-template <class T>
-TILEFOLD_D void announce(const result_places<T, false>& out, int begin, int end) {
-  if (threadIdx.x >= warp_size) return;
-  for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += warp_size) {
-    asm volatile(
-        "st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.tickets + i)),
         "r"(out.ticket)
         : "memory");
   }

@@ -44,16 +44,6 @@ TILEFOLD_D int opaque_lane() {
   return lane;
 }
 
-/// condition ? word : word | bit, now. Of conditions that are shifted into a word ptxas keeps many
-/// as predicates, of which there are seven: with sixteen comparisons of keys of 2 or 8 bytes it
-/// gave up for sm_90 (C7600, CUDA 13.0).
-TILEFOLD_D unsigned with_bit_unless(bool condition, unsigned bit, unsigned word) {
-  asm("{\n\t.reg .pred skip;\n\tsetp.ne.u32 skip, %1, 0;\n\t@!skip or.b32 %0, %0, %2;\n\t}"
-      : "+r"(word)
-      : "r"(static_cast<unsigned>(condition)), "r"(bit));
-  return word;
-}
-
 template <class T>
 struct words {
   static constexpr int count = (static_cast<int>(sizeof(T)) + 3) / 4;
@@ -90,42 +80,6 @@ TILEFOLD_D T shuffle_xor(const T& value, int mask, unsigned members = full_warp)
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) w.word[i] = __shfl_xor_sync(members, w.word[i], mask);
   return from_words<T>(w);
-}
-
-/// The bits of x of all lanes of the warp.
-TILEFOLD_D unsigned warp_or(unsigned x) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(full_warp, x);
-#else
-#pragma unroll
-  for (int mask = 1; mask < warp_size; mask *= 2) x |= __shfl_xor_sync(full_warp, x, mask);
-  return x;
-#endif
-}
-TILEFOLD_D int warp_sum(int x) {
-#pragma unroll
-  for (int mask = 1; mask < warp_size; mask *= 2) x += __shfl_xor_sync(full_warp, x, mask);
-  return x;
-}
-/// The sum over the lanes of a warp, in one instruction where there is one.
-TILEFOLD_D int warp_sum_at_once(int x) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(full_warp, x);
-#else
-  return warp_sum(x);
-#endif
-}
-TILEFOLD_D int warp_max(int x) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(full_warp, x);
-#else
-#pragma unroll
-  for (int mask = 1; mask < warp_size; mask *= 2) {
-    const int other = __shfl_xor_sync(full_warp, x, mask);
-    x = x < other ? other : x;
-  }
-  return x;
-#endif
 }
 
 /// The value that lane `source` of my logical warp of `Lanes` lanes holds. All `members` take part.

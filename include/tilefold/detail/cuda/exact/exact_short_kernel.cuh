@@ -87,6 +87,29 @@ struct exact_block_sum {
   alignas(8) unsigned marks;
 };
 
+/// A cluster_exchange of values in shared memory, which all lanes of the first warp send.
+template <class Sum>
+struct sum_exchange : cluster_exchange<Sum> {
+  TILEFOLD_D void hand_in([[maybe_unused]] const Sum& value, [[maybe_unused]] unsigned block,
+                          [[maybe_unused]] int lane) {
+#if __CUDA_ARCH__ >= 900
+    const auto* const word = reinterpret_cast<const unsigned*>(__builtin_addressof(value));
+    const unsigned target = this->of_first(this->values + block);
+    const unsigned barrier = this->of_first(&this->received);
+    for (int i = lane; i < words<Sum>::count; i += warp_size) {
+      this->send(target + 4 * i, word[i], barrier);
+    }
+    if (block == 0) this->wait();
+    __syncwarp();
+#endif
+  }
+
+  /// What a block has handed in.
+  TILEFOLD_D const Sum& of_block(int block) const {
+    return reinterpret_cast<const Sum&>(this->values[block]);
+  }
+};
+
 /// The exact sum of n >= 1 elements. Several blocks are a cluster.
 template <class Build, class Digits, class Source, class Reducer, class Summands, class Init,
           class Out>
@@ -102,7 +125,7 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   constexpr int chunk = warp_size * vt;
   __shared__ Digits digits[exact_short_policy.nt / warp_size];
   __shared__ sum_type sum;
-  __shared__ cluster_exchange<sum_type> exchange;
+  __shared__ sum_exchange<sum_type> exchange;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   const int num_warps = static_cast<int>(blockDim.x) / warp_size;
@@ -155,15 +178,15 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   if (warp != 0) return;
 
   if (in_cluster) {
-    exchange.hand_in_by_warp(sum, blockIdx.x, lane);
+    exchange.hand_in(sum, blockIdx.x, lane);
     if (blockIdx.x != 0) return;
     for (int i = lane; i < sum.places.count; i += warp_size) {
       int all = 0;
 #pragma unroll
-      for (int b = 0; b < cluster_blocks; ++b) all += exchange.in_place(b).places.place[i];
+      for (int b = 0; b < cluster_blocks; ++b) all += exchange.of_block(b).places.place[i];
       sum.places.place[i] = all;
     }
-    const unsigned of_block = lane < cluster_blocks ? exchange.in_place(lane).marks : 0;
+    const unsigned of_block = lane < cluster_blocks ? exchange.of_block(lane).marks : 0;
     const unsigned of_all = cuda::warp_or(of_block);
     if (lane == 0) sum.marks = of_all;
     __syncwarp();

@@ -5,7 +5,7 @@
 // lane, which take digits of doubles before they are emptied into such words.
 #pragma once
 
-#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/base/warp_sums.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 
 namespace tilefold::detail::cuda {

@@ -17,6 +17,7 @@
 
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/warp_sums.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>

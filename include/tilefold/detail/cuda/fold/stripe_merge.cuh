@@ -73,6 +73,8 @@ template <int Stripes, int Width, bool Full, class Reducer, int Lanes = warp_siz
 class stripe_fold {
   static_assert(tree::is_power_of_two(Lanes) && Stripes <= Lanes && Lanes <= warp_size);
   static_assert(tree::is_power_of_two(Stripes) || Kind == stripes_of::many_trees);
+
+ protected:
   using acc = typename Reducer::accumulator;
   static constexpr int levels_at_once = unrolled_levels<acc>;
   static constexpr int stripe_bits = tree::ceil_log2(Stripes);
@@ -101,83 +103,7 @@ class stripe_fold {
     return fold_lane_bits<stripe_bits>(merge<0>(values));
   }
 
-  /// The node of a single stripe in every lane, where each 2^FirstBit neighbours hold the same
-  /// `value`, which may be open to fusion. Lanes at the end, those without items, may be missing.
-  template <int FirstBit>
-  TILEFOLD_D acc fold_one(const acc& value) const {
-    static_assert(Stripes == 1 && Kind == stripes_of::many_trees);
-    if constexpr (FirstBit == lane_bits) {
-      return reducer_.closed(value);
-    } else if constexpr (Full && Reducer::commutative && !Reducer::combine_may_fuse) {
-      return fold_lane_bits<FirstBit>(value);
-    } else {
-      return reducer_.closed(fold_down<FirstBit>(value));
-    }
-  }
-
-  /// Calls keep(node, value) for every node of 2^bits packets, 2^bits <= Lanes * Stripes, in one
-  /// lane each; nodes are numbered from the first item on.
-  template <class Keep>
-  TILEFOLD_D void nodes(const registers<acc, Stripes>& values, int bits, const Keep& keep) const {
-    static_assert(Kind == stripes_of::one_tree && Lanes == warp_size);
-    nodes_of_stripes<0>(values, bits, keep);
-  }
-
- private:
-  // Calls keep() for this lane's node of 2^bits packets in stripe `stripe`, if it has items.
-  template <class Keep>
-  TILEFOLD_D void keep_node(int stripe, int bits, const acc& value, const Keep& keep) const {
-    const int node = ((stripe << lane_bits) + lane_) >> bits;
-    if (Full || (node << bits) * Width < count_) keep(node, value);
-  }
-
-  // Register i of N has 2^Bit lanes' node of stripe i * 2^Bit + lane % 2^Bit.
-  template <int Bit, int N, class Keep>
-  TILEFOLD_D void nodes_of_stripes(const registers<acc, N>& values, int bits,
-                                   const Keep& keep) const {
-    if (bits == Bit) {
-#pragma unroll
-      for (int i = 0; i < N; ++i) {
-        keep_node((i << Bit) + (lane_ & ((1 << Bit) - 1)), bits, values[i], keep);
-      }
-    } else if constexpr (N > 1) {
-      nodes_of_stripes<Bit + 1>(merge_once<Bit>(values), bits, keep);
-    } else {
-      nodes_of_lanes<Bit>(values[0], bits, keep);
-    }
-  }
-
-  // The lane holds a node of stripe lane % Stripes.
-  template <int Bit, class Keep>
-  TILEFOLD_D void nodes_of_lanes(const acc& value, int bits, const Keep& keep) const {
-    const int stripe = lane_ & (Stripes - 1);
-    if (bits == Bit) {
-      if ((lane_ & ((1 << Bit) - 1)) < Stripes) keep_node(stripe, bits, value, keep);
-    } else if constexpr (Bit < lane_bits) {
-      nodes_of_lanes<Bit + 1>(
-          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
-                                    lane_right(Bit, stripe), count_),
-          bits, keep);
-    } else {
-      nodes_of_stripe_groups<0>(value, bits - lane_bits, keep);
-    }
-  }
-
-  // Every lane holds the node of 2^Bit stripes, that of stripe lane % Stripes among them.
-  template <int Bit, class Keep>
-  TILEFOLD_D void nodes_of_stripe_groups(const acc& value, int bits, const Keep& keep) const {
-    const int stripe = lane_ & (Stripes - 1);
-    if (bits == Bit) {
-      if (lane_ == (stripe & -(1 << Bit))) keep_node(stripe, bits + lane_bits, value, keep);
-    } else if constexpr (Bit < stripe_bits) {
-      const int right = first_ + tree::right_half(stripe, Bit + 1) * stripe_items;
-      nodes_of_stripe_groups<Bit + 1>(
-          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
-                                    right, count_),
-          bits, keep);
-    }
-  }
-
+ protected:
   // Whether this lane is in the right half of a node over twice 2^bit lanes.
   TILEFOLD_D auto is_upper(int bit) const {
     if constexpr (Kind == stripes_of::many_trees) {
@@ -236,30 +162,6 @@ class stripe_fold {
       node.put(0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),
                                             is_upper(bit), lane_right(bit, lane_ & (Stripes - 1)),
                                             count_));
-    }
-    return node[0];
-  }
-
-  // One stripe's node, open to fusion, by way of the first lanes: mine is always the left operand,
-  // so nothing needs to be selected, and is closed to fusion while its copy is on its way. Lanes
-  // where no node starts hold folds of neighbours, too, but those are not used. At the last level
-  // every lane gets both operands, in place of the result by one more shuffle after it.
-  template <int FirstBit>
-  TILEFOLD_D acc fold_down(const acc& value) const {
-    registers<acc, 1> node;
-    node.put(0, value);
-#pragma unroll levels_at_once
-    for (int step = 1 << FirstBit; step < Lanes / 2; step *= 2) {
-      const acc right = cuda::shuffle_down<Lanes>(node[0], step, members());
-      const int right_first = first_ + (lane_ + step) * Width;
-      if (lane_ + step < Lanes && (Full || right_first < count_)) {
-        node.put(0, reducer_.combine_open(reducer_.closed(node[0]), right));
-      }
-    }
-    const acc right = cuda::shuffle_from<Lanes>(node[0], Lanes / 2, members());
-    node.put(0, cuda::shuffle_from<Lanes>(node[0], 0, members()));
-    if (Full || first_ + Lanes / 2 * Width < count_) {
-      node.put(0, reducer_.combine_open(node[0], right));
     }
     return node[0];
   }

@@ -26,6 +26,81 @@
 
 namespace tilefold::detail::cuda {
 
+/// The nodes on the way to that of all stripes (stripe_merge.cuh); all lanes of a warp together.
+template <int Stripes, int Width, bool Full, class Reducer>
+class stripe_nodes : stripe_fold<Stripes, Width, Full, Reducer> {
+  using base = stripe_fold<Stripes, Width, Full, Reducer>;
+  using acc = typename base::acc;
+  using base::count_, base::first_, base::lane_, base::reducer_;
+  using base::is_upper, base::lane_right, base::received;
+  using base::lane_bits, base::stripe_bits, base::stripe_items;
+
+ public:
+  using base::base;
+
+  /// Calls keep(node, value) for every node of 2^bits packets, 2^bits <= 32 * Stripes, in one
+  /// lane each; nodes are numbered from the first item on.
+  template <class Keep>
+  TILEFOLD_D void nodes(const registers<acc, Stripes>& values, int bits, const Keep& keep) const {
+    nodes_of_stripes<0>(values, bits, keep);
+  }
+
+ private:
+  // Calls keep() for this lane's node of 2^bits packets in stripe `stripe`, if it has items.
+  template <class Keep>
+  TILEFOLD_D void keep_node(int stripe, int bits, const acc& value, const Keep& keep) const {
+    const int node = ((stripe << lane_bits) + lane_) >> bits;
+    if (Full || (node << bits) * Width < count_) keep(node, value);
+  }
+
+  // Register i of N has 2^Bit lanes' node of stripe i * 2^Bit + lane % 2^Bit.
+  template <int Bit, int N, class Keep>
+  TILEFOLD_D void nodes_of_stripes(const registers<acc, N>& values, int bits,
+                                   const Keep& keep) const {
+    if (bits == Bit) {
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        keep_node((i << Bit) + (lane_ & ((1 << Bit) - 1)), bits, values[i], keep);
+      }
+    } else if constexpr (N > 1) {
+      nodes_of_stripes<Bit + 1>(this->template merge_once<Bit>(values), bits, keep);
+    } else {
+      nodes_of_lanes<Bit>(values[0], bits, keep);
+    }
+  }
+
+  // The lane holds a node of stripe lane % Stripes.
+  template <int Bit, class Keep>
+  TILEFOLD_D void nodes_of_lanes(const acc& value, int bits, const Keep& keep) const {
+    const int stripe = lane_ & (Stripes - 1);
+    if (bits == Bit) {
+      if ((lane_ & ((1 << Bit) - 1)) < Stripes) keep_node(stripe, bits, value, keep);
+    } else if constexpr (Bit < lane_bits) {
+      nodes_of_lanes<Bit + 1>(
+          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
+                                    lane_right(Bit, stripe), count_),
+          bits, keep);
+    } else {
+      nodes_of_stripe_groups<0>(value, bits - lane_bits, keep);
+    }
+  }
+
+  // Every lane holds the node of 2^Bit stripes, that of stripe lane % Stripes among them.
+  template <int Bit, class Keep>
+  TILEFOLD_D void nodes_of_stripe_groups(const acc& value, int bits, const Keep& keep) const {
+    const int stripe = lane_ & (Stripes - 1);
+    if (bits == Bit) {
+      if (lane_ == (stripe & -(1 << Bit))) keep_node(stripe, bits + lane_bits, value, keep);
+    } else if constexpr (Bit < stripe_bits) {
+      const int right = first_ + tree::right_half(stripe, Bit + 1) * stripe_items;
+      nodes_of_stripe_groups<Bit + 1>(
+          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
+                                    right, count_),
+          bits, keep);
+    }
+  }
+};
+
 /// One warp's work: the subtrees of packets that a warp loads into registers.
 template <class Source, class Reducer, class Init, class Out>
 class subtree_work {
@@ -132,7 +207,7 @@ class subtree_work {
       return;
     }
     const auto stripes = cuda::fold_packets<Full>(reducer, loaded, count);
-    stripe_fold<shape.stripes, shape.width, Full, Reducer>(reducer, 0, count)
+    stripe_nodes<shape.stripes, shape.width, Full, Reducer>(reducer, 0, count)
         .nodes(stripes, level - width_bits, keep);
   }
 
@@ -192,7 +267,7 @@ class staged_subtree_work {
       stripes.template chunks<shape.stripes>(
           g * chunk_items, step * chunk_items, g, whole, step,
           [&](const registers<acc, shape.stripes>& nodes, std::int64_t at) {
-            stripe_fold<shape.stripes, shape.cell, true, among_equals<Reducer>>(equals, 0, 0)
+            stripe_nodes<shape.stripes, shape.cell, true, among_equals<Reducer>>(equals, 0, 0)
                 .nodes(nodes, level - tree::floor_log2(shape.cell),
                        [&](int node, const acc& value) {
                          write_tree(((at * chunk_items) >> level) + node, value);

@@ -161,6 +161,56 @@ TILEFOLD_D Acc fold_open(const Reducer& reducer, const registers<Acc, Width>& it
       });
 }
 
+/// The tree over one node a lane (stripe_merge.cuh).
+template <int Width, bool Full, class Reducer, int Lanes = warp_size>
+class lane_nodes_fold : stripe_fold<1, Width, Full, Reducer, Lanes, stripes_of::many_trees> {
+  using base = stripe_fold<1, Width, Full, Reducer, Lanes, stripes_of::many_trees>;
+  using acc = typename base::acc;
+  using base::count_, base::first_, base::lane_, base::members, base::reducer_;
+  using base::lane_bits, base::levels_at_once;
+
+ public:
+  using base::base;
+
+  /// The node in every lane, where each 2^FirstBit neighbours hold the same
+  /// `value`, which may be open to fusion. Lanes without items, at the end, may be missing.
+  template <int FirstBit>
+  TILEFOLD_D acc fold(const acc& value) const {
+    if constexpr (FirstBit == lane_bits) {
+      return reducer_.closed(value);
+    } else if constexpr (Full && Reducer::commutative && !Reducer::combine_may_fuse) {
+      return this->template fold_lane_bits<FirstBit>(value);
+    } else {
+      return reducer_.closed(fold_down<FirstBit>(value));
+    }
+  }
+
+ private:
+  // The node, open to fusion, in the lower lanes: mine is always the left operand, so nothing is
+  // selected, and it is closed to fusion while its copy travels. Lanes where no node starts compute
+  // folds that are not used. At the last level every lane receives both operands, which replaces
+  // one more shuffle of the result.
+  template <int FirstBit>
+  TILEFOLD_D acc fold_down(const acc& value) const {
+    registers<acc, 1> node;
+    node.put(0, value);
+#pragma unroll levels_at_once
+    for (int step = 1 << FirstBit; step < Lanes / 2; step *= 2) {
+      const acc right = cuda::shuffle_down<Lanes>(node[0], step, members());
+      const int right_first = first_ + (lane_ + step) * Width;
+      if (lane_ + step < Lanes && (Full || right_first < count_)) {
+        node.put(0, reducer_.combine_open(reducer_.closed(node[0]), right));
+      }
+    }
+    const acc right = cuda::shuffle_from<Lanes>(node[0], Lanes / 2, members());
+    node.put(0, cuda::shuffle_from<Lanes>(node[0], 0, members()));
+    if (Full || first_ + Lanes / 2 * Width < count_) {
+      node.put(0, reducer_.combine_open(node[0], right));
+    }
+    return node[0];
+  }
+};
+
 /// `Folds` trees side by side over what `Lanes` lanes hold; lane l's items of each tree start at
 /// item first + l * (its items). Not full, the trees end at item `count`.
 template <class Reducer, class Items, int Folds, int Lanes>
@@ -185,18 +235,17 @@ class lanes_fold {
     }
     if constexpr (Folds == 1 && Lanes == warp_size && cuda::has_warp_instruction<op, acc>()) {
       return cuda::fold_at_once<op>(nodes[0], Full || first + lane * vt < count);
+    } else if constexpr (Folds == 1) {
+      return lane_nodes_fold<vt, Full, Reducer, Lanes>(reducer, first, count, lane, members)
+          .template fold<0>(nodes[0]);
     } else {
-      const stripe_fold<Folds, vt, Full, Reducer, Lanes, stripes_of::many_trees> stripes(
-          reducer, first, count, lane, members);
-      if constexpr (Folds == 1) {
-        return stripes.template fold_one<0>(nodes[0]);
-      } else {
-        if constexpr (vt > 1) {
+      if constexpr (vt > 1) {
 #pragma unroll
-          for (int k = 0; k < Folds; ++k) nodes.put(k, reducer.closed(nodes[k]));
-        }
-        return stripes.fold_each(nodes);
+        for (int k = 0; k < Folds; ++k) nodes.put(k, reducer.closed(nodes[k]));
       }
+      return stripe_fold<Folds, vt, Full, Reducer, Lanes, stripes_of::many_trees>(
+                 reducer, first, count, lane, members)
+          .fold_each(nodes);
     }
   }
 
@@ -225,9 +274,7 @@ TILEFOLD_D typename Reducer::accumulator fold_nodes_of_lanes(
     static_assert(FirstBit == 0);
     return cuda::fold_at_once<op>(mine, Full || lane < count);
   } else {
-    const stripe_fold<1, 1, Full, Reducer, warp_size, stripes_of::many_trees> stripe(reducer, 0,
-                                                                                     count, lane);
-    return stripe.template fold_one<FirstBit>(mine);
+    return lane_nodes_fold<1, Full, Reducer>(reducer, 0, count, lane).template fold<FirstBit>(mine);
   }
 }
 

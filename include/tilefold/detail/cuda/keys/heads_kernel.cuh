@@ -18,6 +18,16 @@
 
 namespace tilefold::detail::cuda {
 
+/// condition ? word : word | bit. In assembly, because ptxas keeps conditions that are shifted into
+/// a word as predicates, of which there are seven: with sixteen comparisons of keys of 2 or 8 bytes
+/// it gave up for sm_90 (C7600, CUDA 13.0).
+TILEFOLD_D unsigned with_bit_unless(bool condition, unsigned bit, unsigned word) {
+  asm("{\n\t.reg .pred skip;\n\tsetp.ne.u32 skip, %1, 0;\n\t@!skip or.b32 %0, %0, %2;\n\t}"
+      : "+r"(word)
+      : "r"(static_cast<unsigned>(condition)), "r"(bit));
+  return word;
+}
+
 // Keys are read in stripes of four neighbours a lane; a quarter of a patch makes 16 bits a lane.
 inline constexpr int quad_items = 4;
 inline constexpr int stripe_items = quad_items * warp_size;

@@ -6,7 +6,7 @@
 //     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
 //     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
 //     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
-//     1 to 8 items   a lane folds a run; items come through shared memory (staged.cuh)
+//     1 to 8 items   a lane folds a run; items come through shared memory (value_ring.cuh)
 //     more           dealt to lanes (lane_plan.cuh); all runs are, if items are large
 //     some structs   all runs are dealt, and come through a ring (keys/value_ring.cuh): the next
 //                    deals' items are on their way while one is folded

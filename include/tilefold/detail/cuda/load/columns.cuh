@@ -122,4 +122,21 @@ struct column_holders : in_registers {
 template <class Source, int Items, int Width>
 using column_bundles = elements_of<Source, column_holders<Items, Width>>;
 
+/// Calls visit(iterator) for each iterator that items are held of; visit returns whether to go on.
+template <class It, class Visit>
+bool visit_held(const It& it, const Visit& visit);
+template <std::size_t... Index, class... Its, class Visit>
+bool visit_held(const source_of<std::index_sequence<Index...>, Its...>& from, const Visit& visit) {
+  using source_type = source_of<std::index_sequence<Index...>, Its...>;
+  return (cuda::visit_held(source_type::template iterator<Index>(from), visit) && ...);
+}
+template <class It, class Visit>
+bool visit_held(const It& it, const Visit& visit) {
+  if constexpr (adaptor<It>) {
+    return cuda::visit_held(cuda::underneath(it), visit);
+  } else {
+    return visit(it);
+  }
+}
+
 }  // namespace tilefold::detail::cuda

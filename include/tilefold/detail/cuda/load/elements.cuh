@@ -136,24 +136,6 @@ constexpr bool may_be_held() {
 template <class It>
 concept adaptor = transforms_or_zips<It> && cuda::may_be_held<It>();
 
-/// Calls visit(iterator) for each iterator that items are held of; visit returns whether to go on.
-///
-template <class It, class Visit>
-bool visit_held(const It& it, const Visit& visit);
-template <std::size_t... Index, class... Its, class Visit>
-bool visit_held(const source_of<std::index_sequence<Index...>, Its...>& from, const Visit& visit) {
-  using source_type = source_of<std::index_sequence<Index...>, Its...>;
-  return (cuda::visit_held(source_type::template iterator<Index>(from), visit) && ...);
-}
-template <class It, class Visit>
-bool visit_held(const It& it, const Visit& visit) {
-  if constexpr (adaptor<It>) {
-    return cuda::visit_held(cuda::underneath(it), visit);
-  } else {
-    return visit(it);
-  }
-}
-
 /// Bytes that an item of an iterator brings from memory.
 template <class It>
 inline constexpr int item_bytes_of = static_cast<int>(sizeof(std::iter_value_t<It>));

@@ -211,27 +211,26 @@ auto ready_join(const device_info& gpu) {
                   "join_kernel", warp_size, starts::early);
 }
 
-/// How a cuda_executor joins what ranks send.
-template <class Build>
-struct message_folds {
-  /// Writes what the messages of all ranks make together through `out`, in stream order.
-  template <class Executor, class Messages, class Reducer, class Init, class Empty, class Out>
-  static void write(Executor& exec, const Messages& all, const Reducer& reducer, const Init& init,
-                    const Empty& empty, const Out& out) {
-    exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto&) {
-      cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
-          1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
-          closed_reducer<Reducer>{reducer, {0u}}, init, empty, out, all.status);
-    });
-  }
+/// Writes the fold of the messages of all ranks through `out`, in the stream order of a
+/// cuda_executor.
+template <template <class> class Executor, class Build, class Messages, class Reducer, class Init,
+          class Empty, class Out>
+void join_ranks(Executor<Build>& exec, const Messages& all, const Reducer& reducer,
+                const Init& init, const Empty& empty, const Out& out) {
+  exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto&) {
+    cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
+        1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
+        closed_reducer<Reducer>{reducer, {0u}}, init, empty, out, all.status);
+  });
+}
 
-  /// Loads what write() launches.
-  template <class Executor, class Reducer, class Init, class Empty, class Out>
-  static void load(Executor& exec, const Reducer&, const Init&, const Empty&, const Out&) {
-    exec.in_context([&](const device_info& gpu, cudaStream_t, const auto&) {
-      (void)cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu);
-    });
-  }
-};
+/// Loads what join_ranks() launches.
+template <template <class> class Executor, class Build, class Reducer, class Init, class Empty,
+          class Out>
+void load_join(Executor<Build>& exec, const Reducer&, const Init&, const Empty&, const Out&) {
+  exec.in_context([&](const device_info& gpu, cudaStream_t, const auto&) {
+    (void)cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu);
+  });
+}
 
 }  // namespace tilefold::detail::cuda

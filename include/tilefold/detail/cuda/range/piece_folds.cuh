@@ -14,6 +14,73 @@ void launch_piece(const Source& source, const Reducer& reducer, const tree::alig
                   const Out& out, const device_info& gpu, cudaStream_t stream,
                   const WorkspaceFor& workspace_for);
 
+/// The places of several results of a launch, each with a ticket that announce() writes.
+template <class T, bool = shares_word_with_ticket<T>>
+struct result_places {
+  using difference_type = std::int64_t;
+
+  T* values;
+  unsigned* tickets;
+  unsigned ticket;
+
+  /// For `count` results in `memory`, of bytes_of(count) bytes.
+  static result_places in(void* memory, int count, unsigned ticket) {
+    auto* const words = static_cast<unsigned*>(memory);
+    return {static_cast<T*>(memory), words + words_of_values(count), ticket};
+  }
+  static std::size_t bytes_of(int count) {
+    return (words_of_values(count) + static_cast<std::size_t>(count)) * sizeof(unsigned);
+  }
+
+  TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
+    return {values + i, tickets + i, ticket};
+  }
+  TILEFOLD_HD friend raw_output<T> operator+(const result_places& places, std::int64_t i) {
+    return {places.values + i};
+  }
+
+ private:
+  static std::size_t words_of_values(int count) {
+    return (static_cast<std::size_t>(count) * sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
+  }
+};
+
+/// The places of results that share a word with their tickets, which are written with the results.
+template <class T>
+struct result_places<T, true> {
+  using difference_type = std::int64_t;
+
+  result_place<T> first;
+
+  static result_places in(void* memory, int, unsigned ticket) {
+    return {{static_cast<T*>(memory), static_cast<unsigned*>(memory) + 1, ticket}};
+  }
+  static std::size_t bytes_of(int count) {
+    return static_cast<std::size_t>(count) * sizeof(unsigned long long);
+  }
+
+  TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
+    return {first.value + 2 * i, first.ticket_at + 2 * i, first.ticket};
+  }
+  TILEFOLD_HD friend result_place<T> operator+(const result_places& places, std::int64_t i) {
+    return places[i];
+  }
+};
+
+/// Writes the tickets of results [begin, end), by a block, after a barrier behind the results.
+template <class Out>
+TILEFOLD_D void announce(const Out&, int, int) {}
+template <class T>
+TILEFOLD_D void announce(const result_places<T, false>& out, int begin, int end) {
+  if (threadIdx.x >= warp_size) return;
+  for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += warp_size) {
+    asm volatile(
+        "st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.tickets + i)),
+        "r"(out.ticket)
+        : "memory");
+  }
+}
+
 /// The place of the first result of several, where it is the only one.
 template <class Out>
 Out only_place(const Out& out) {
@@ -54,7 +121,7 @@ struct piece_folds {
           "the capture");
     });
     const blocks_of<Reducer> blocks{{position, position + n}};
-    const auto places = exec.template awaited_array<typename Reducer::accumulator>(
+    const auto places = exec.template awaited_places<result_places<typename Reducer::accumulator>>(
         blocks.count(),
         [&](const auto& out) {
           exec.or_finish([&] { write<Policy>(exec, source, reducer, position, n, out); });

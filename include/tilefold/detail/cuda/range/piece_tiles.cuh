@@ -22,6 +22,7 @@
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
+#include <tilefold/detail/cuda/range/piece_folds.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
 
 namespace tilefold::detail::cuda {
