@@ -185,7 +185,7 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
     for (const bool clusters : {false, true}) {
       for (const int nt : {32, 256, 1024}) {
         for (const int parts : {1, 2, 16}) {
-          gpu::launch_tuning tuning = gpu::default_tuning;
+          gpu::launch_tuning tuning = gpu::h200_tuning;
           tuning.short_nt = nt;
           tuning.short_tile_parts = parts;
           const gpu::grid_shape grid = gpu::short_shape_for(short_tile, n, clusters, tuning);
