@@ -34,6 +34,11 @@ namespace tilefold::detail::cuda {
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
+/// n / d, rounded up; of CUDA blocks, batches, turns. (tree::num_blocks counts aligned blocks.)
+TILEFOLD_HD constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
+  return tree::num_blocks(n, d);
+}
+
 /// `blocks`, or as many as an SM holds of `nt` threads each: 1024 threads before 8.0, then 1536.
 constexpr int blocks_that_fit(int blocks, int nt) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -131,7 +136,7 @@ inline constexpr std::int64_t most_whole_blocks = 128;
 inline constexpr int most_shared_bytes = 32;
 
 /// Items that count as a short range.
-constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc_bytes) {
+constexpr std::int64_t most_short_range_items(tile_policy short_tile, std::int64_t acc_bytes) {
   return short_tile.tile() * (acc_bytes > most_shared_bytes ? 1 : most_whole_blocks);
 }
 
@@ -263,12 +268,12 @@ struct launch_tuning {
   // GPU with one tree each; the longer the trees, the longer the last ones are waited for.
   std::int64_t some_trees;
   std::int64_t many_trees;
-  std::int64_t most_warp_items[3];    // of a tree that a warp folds: of few trees, some, many
+  std::int64_t longest_for_warps[3];  // of a tree that a warp folds: of few trees, some, many
   std::int64_t least_slice_items[2];  // of a slice: of fewer than many trees, of many
   std::int64_t head_patches_per_sm;   // for so many a warp finds heads in most_head_rounds patches
 
-  constexpr std::int64_t warp_items(std::int64_t trees) const {
-    return most_warp_items[trees >= many_trees ? 2 : trees >= some_trees ? 1 : 0];
+  constexpr std::int64_t longest_for_warp(std::int64_t trees) const {
+    return longest_for_warps[trees >= many_trees ? 2 : trees >= some_trees ? 1 : 0];
   }
   constexpr std::int64_t slice_items(std::int64_t trees) const {
     return least_slice_items[trees >= many_trees ? 1 : 0];
@@ -279,7 +284,7 @@ inline constexpr launch_tuning h200_tuning{.short_tile_parts = 2,
                                            .short_nt = 256,
                                            .some_trees = 512,
                                            .many_trees = 4096,
-                                           .most_warp_items = {1024, 4096, 16384},
+                                           .longest_for_warps = {1024, 4096, 16384},
                                            .least_slice_items = {16384, 65536},
                                            .head_patches_per_sm = 128};
 

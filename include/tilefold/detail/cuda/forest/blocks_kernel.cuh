@@ -176,7 +176,7 @@ TILEFOLD_D void fold_slices(const Slices& slices,
 // lengths:
 //
 //     trees     0  1  2  3  4  5  6 ...
-//               s  L  s  s  s  L  s                s: up to lengths.warp_items items   L: longer
+//               s  L  s  s  s  L  s                s: up to plan.longest_for_warp items   L: longer
 //     s         a warp folds a tree; block t % blocks has tree t, so that few trees are spread
 //               over the GPU
 //     L         cut into slices: tree 1 has slices 0 1 2, tree 5 has slices 3 4
@@ -246,7 +246,7 @@ class slice_plan {
   template <class Forest>
   __device__ static std::int64_t long_count(const Forest& forest, int t, const forest_plan& plan) {
     const std::int64_t count = forest.count(t);
-    return count > plan.warp_items ? count : 0;
+    return count > plan.longest_for_warp ? count : 0;
   }
   __device__ int num_slices(std::int64_t count) const {
     return static_cast<int>(tree::num_blocks(count, cuda::slice_size(count, slice_items_)));
@@ -298,14 +298,14 @@ struct planned_slices {
     const auto size = static_cast<int>(work.forest.size());
     bool any_long = false;
     for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
-      any_long |= work.forest.count(t) > plan.warp_items;
+      any_long |= work.forest.count(t) > plan.longest_for_warp;
     }
     // Neighbours in different blocks: few trees are spread over the GPU.
     const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
     const int warps = static_cast<int>(Work::nt / warp_size * gridDim.x);
     for (int t = warp; t < size; t += warps) {
       const std::int64_t count = work.forest.count(t);
-      if (count > plan.warp_items) continue;
+      if (count > plan.longest_for_warp) continue;
       if (count > 0) {
         const auto value =
             cuda::fold_by_warp(work.forest.tree(t), work.reducer, count, work.shared);

@@ -116,7 +116,7 @@ struct counted_trees {
     const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
     const auto batch =
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
-    const std::int64_t batches = tree::num_blocks(size, batch);
+    const std::int64_t batches = ceil_div(size, batch);
     if (warp >= batches) return;
     using trees_type = lane_trees<Forest, Items>;
     // Where few trees are for warps, a batch holds one or none, and turns do not pay.
@@ -127,7 +127,7 @@ struct counted_trees {
         [&](std::int64_t g) {
           const std::int64_t left = size - g * batch;
           return trees_type(forest.from(g * batch), 0,
-                            left < batch ? static_cast<int>(left) : batch, plan.warp_items);
+                            left < batch ? static_cast<int>(left) : batch, plan.longest_for_warp);
         },
         [&](const trees_type& trees, std::int64_t g) {
           const Forest here = forest.from(g * batch);
@@ -160,7 +160,7 @@ struct uncounted_trees {
         [&](std::int64_t t) { return forest.count(t); },
         [&](std::int64_t count, std::int64_t t) {
           bool queued = false;
-          if (count > plan.warp_items && threadIdx.x % warp_size == 0) {
+          if (count > plan.longest_for_warp && threadIdx.x % warp_size == 0) {
             queued = cuda::enqueue(queue, plan, t, count);
           }
           if (!__any_sync(full_warp, queued)) fold(t, forest.tree(t), count);

@@ -72,19 +72,19 @@ class patch_work {
   using fold_type = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
                                  lifts_stretches<source_type, Reducer>, items>;
 
-  // Runs of up to short_items items are short: a lane folds one, out of shared memory. The others
-  // are dealt to lanes, as all are if items are large.
-  static constexpr int short_items = by_key_short_items;
+  // Runs of up to short_run_items items are short: a lane folds one, out of shared memory. Longer
+  // runs are dealt to lanes; if items are large, all runs are.
   static constexpr int span_quarters = span_items / quarter_items;
   // Exact sums of short runs, too, are faster in neighbouring lanes (exact_narrow.cuh).
   static constexpr bool stages =
       staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
-  static constexpr int most_items_of_lane = stages ? short_items : 0;
+  static constexpr int most_items_of_lane = stages ? short_run_items : 0;
   // Longer runs of a span at most.
-  static constexpr int most_longer_runs = from_ring ? 1
-                                          : stages  ? (span_items + short_items) / (short_items + 1)
-                                                    : span_items;
-  using stage_type = warp_stage<source_type, stages ? span_items + short_items : 1>;
+  static constexpr int most_longer_runs =
+      from_ring ? 1
+      : stages  ? (span_items + short_run_items) / (short_run_items + 1)
+                : span_items;
+  using stage_type = warp_stage<source_type, stages ? span_items + short_run_items : 1>;
 
  public:
   struct warp_memory : values::ring_type {
@@ -176,7 +176,7 @@ class patch_work {
     }
     __syncwarp();
     if constexpr (stages) {
-      all_short_ = closed_ < runs_ || length(runs_ - 1) <= short_items;
+      all_short_ = closed_ < runs_ || length(runs_ - 1) <= short_run_items;
 #pragma unroll
       for (int p = 0; p < span_quarters; ++p) {
         all_short_ = all_short_ && are_short(heads[p], p == 0 ? ~0u : heads[p == 0 ? 0 : p - 1]);
@@ -209,9 +209,9 @@ class patch_work {
     const unsigned below =
         __shfl_sync(full_warp, is_last ? before : heads, (lane() + warp_size - 1) % warp_size);
     unsigned near = heads << quarter_bits | (below & ((1u << quarter_bits) - 1));
-    static_assert(short_items == 8 && quarter_bits == 16);
+    static_assert(short_run_items == 8 && quarter_bits == 16);
 #pragma unroll
-    for (int step = 1; step < short_items; step *= 2) near |= near << step;
+    for (int step = 1; step < short_run_items; step *= 2) near |= near << step;
     return __all_sync(full_warp, near >> quarter_bits == 0xffffu);
   }
 
@@ -244,14 +244,15 @@ class patch_work {
     const int origin = start(0);
     const source_type source = input.run(span_begin() + origin);
     if (stages && any_short) {
-      memory.stage.fill(source, detail::smaller(start(closed_), span_items + short_items) - origin);
+      memory.stage.fill(source,
+                        detail::smaller(start(closed_), span_items + short_run_items) - origin);
     }
     write_keys(rank);
     if (stages && any_short) {
       cuda::finish_stage<0>();
       for (int r = lane(); r < closed_; r += warp_size) {
         const int n = length(r);
-        if (n <= short_items) write_run(rank + r, node_of_short(source, start(r) - origin, n));
+        if (n <= short_run_items) write_run(rank + r, node_of_short(source, start(r) - origin, n));
       }
     }
     if constexpr (writes_exact_sums<Reducer, Init>) {
@@ -373,7 +374,7 @@ class patch_work {
 
   // The tree of n <= 8 staged items from `at` on.
   TILEFOLD_D acc node_of_short(const source_type& source, int at, int n) const {
-    return lane_tree<acc>::template first<short_items>(
+    return lane_tree<acc>::template first<short_run_items>(
         0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
         [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
   }

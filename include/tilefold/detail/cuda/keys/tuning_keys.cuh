@@ -20,7 +20,7 @@ inline constexpr int by_key_tile = by_key_warps * patch_items;
 /// fold, but each looks for its runs first.
 inline constexpr int span_items = 1024;
 /// Items of the longest run that a lane folds out of shared memory, and the largest such items.
-inline constexpr int by_key_short_items = 8;
+inline constexpr int short_run_items = 8;
 inline constexpr int most_by_key_staged_bytes = 8;
 /// Structs of some sizes come through a ring of shared memory (value_ring.cuh), so many bytes for
 /// each warp. A lane has a stretch of 128 bytes, or two items: half as many shuffles as with 64.

@@ -106,7 +106,7 @@ void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
       cuda::demand(Policy, job.n, sizeof(typename Reducer::accumulator)), workspace_for);
 }
 
-/// Launches the fold of a range of at most most_short_items().
+/// Launches the fold of a range of at most most_short_range_items().
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class WorkspaceFor>
 void launch_short(const range_job<Source, Reducer, Init, Out>& job,
@@ -158,7 +158,7 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
   } else {
     constexpr tile_policy short_tile = short_policy_for(bytes);
     if constexpr (is_default) {
-      if (n <= most_short_items(short_tile, acc_bytes)) {
+      if (n <= most_short_range_items(short_tile, acc_bytes)) {
         return cuda::launch_short<Build, short_tile>(job, workspace_for);
       }
     }
