@@ -71,7 +71,7 @@ struct workspace_demand {
   std::int64_t partial_bytes;
   std::int64_t arrival_bytes;
 
-  /// Smallest workspace that serves it.
+  /// The smallest workspace that fits.
   constexpr std::int64_t bytes() const {
     if (partial_bytes == 0) return 0;
     std::int64_t total =
@@ -85,7 +85,7 @@ struct workspace_demand {
   }
 };
 
-/// How many of each a tree over `count` partials in groups of `group` has.
+/// How many partials and arrival counters a tree over `count` partials in groups of `group` has.
 struct scratch_size {
   std::int64_t partials;
   std::int64_t arrivals;

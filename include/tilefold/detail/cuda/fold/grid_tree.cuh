@@ -8,9 +8,9 @@
 //                      `---------------+-----------'      its value, and arrives one level up
 //     level 2                          0                  the last block of all has the root
 //
-// Nothing waits: a block that completes no group leaves. Groups are aligned powers of two, so this
-// is the neighbour tree. grid_tree counts and climbs; what folds a group is the caller's.
-// partials_fold is that caller for the partials of one range, in groups of nt * group_vt.
+// No block waits: one that completes no group leaves. Groups are aligned powers of two, so this is
+// the neighbour tree. grid_tree counts and climbs, and its caller folds groups: partials_fold does
+// for the partials of one range, in groups of nt * group_vt.
 #pragma once
 
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
@@ -52,11 +52,11 @@ TILEFOLD_D bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_size
 template <class Acc>
 struct complete_group {
   Acc* partials;   // of its level
-  unsigned first;  // partial of the group
+  unsigned first;  // number of the group's first partial
   unsigned size;
   Acc* above;          // partials of the next level
-  unsigned number;     // of the group, and of its value there
-  unsigned neighbors;  // values there; a single one is the root's, which needs no place
+  unsigned number;     // of the group in its level, and of its value among `above`
+  unsigned neighbors;  // values above; a single one is the root's, which needs no place
 };
 
 /// The tree over `count` partials in groups of `group`. Of trees that stand side by side, partials
@@ -84,7 +84,7 @@ struct grid_tree {
     }
   }
 
-  /// The same of `arrived` partials of group `g` alone.
+  /// climb_from() with `arrived` partials of group `g` alone.
   template <class Fold>
   TILEFOLD_D void climb(unsigned g, unsigned arrived, bool& completed, const Fold& fold) const {
     scratch<Acc> level = memory;
@@ -105,7 +105,7 @@ struct grid_tree {
   }
 };
 
-/// Folds partials: they are accumulators already.
+/// Folds partials, which are accumulators already.
 template <class Reducer>
 struct partials_reducer {
   using accumulator = typename Reducer::accumulator;
@@ -120,7 +120,7 @@ struct partials_reducer {
   }
 };
 
-/// The fold of partials [first, first + count), up to Nt * Vt, as that of a tile.
+/// The fold of partials [first, first + count), at most Nt * Vt, as a tile.
 template <int Nt, int Vt, class Reducer, class Acc>
 TILEFOLD_D Acc fold_partials(const Reducer& reducer, const Acc* partials, std::int64_t first,
                              int count, Acc* warp_values) {
@@ -147,7 +147,7 @@ class partials_fold {
   const Out& out;
   shared_memory& shared;
 
-  /// For tile `turn`, or any turn of numbers.
+  /// The set for tile `turn`: neighbouring tiles have different ones.
   TILEFOLD_D acc* warp_values(unsigned turn) const {
     return __builtin_addressof(shared.warp_values[turn % 2][0].value);
   }

@@ -140,8 +140,8 @@ class batch_work {
     }
   }
 
-  /// Of the `num` trees from `begin` on, queues those for blocks, or folds them if the queue is
-  /// full.
+  /// Queues those of trees [begin, begin + num) that are for blocks; folds them if there is no
+  /// room.
   TILEFOLD_D void queue_longest(std::int64_t begin, int num) const {
     const Forest here = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {

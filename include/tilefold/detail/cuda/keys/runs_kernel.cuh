@@ -130,7 +130,7 @@ class patch_work {
   TILEFOLD_D int start(int r) const { return memory.starts[r]; }
   TILEFOLD_D int length(int r) const { return start(r + 1) - start(r); }
 
-  // The end from the patch's start; negative if it is out of reach.
+  // Where the patch's last run ends, from the patch's start; negative if that is out of reach.
   TILEFOLD_D int end_of_last_run() const {
     const bool is_here = shares && __any_sync(full_warp, heads_.later != 0);
     const int none = is_here ? patch_items : reach_items;
@@ -147,7 +147,8 @@ class patch_work {
 
   // ---- spans
 
-  // Goes to the nearest earlier span that has runs, if any; its last run ends at end_ or is open.
+  // Goes to the next span that has runs, from the last span down; false if there is none. The
+  // span's last run ends at end_, or is open.
   TILEFOLD_D bool next_span() {
     unsigned heads[span_quarters];
     unsigned with_heads = 0;
@@ -164,7 +165,7 @@ class patch_work {
       with_heads = __ballot_sync(full_warp, any != 0);
     }
     if (with_heads == 0) return false;
-    __syncwarp();  // all lanes have read what was there
+    __syncwarp();  // all lanes have read the span before
     runs_ = 0;
 #pragma unroll
     for (int p = 0; p < span_quarters; ++p) {
@@ -195,15 +196,16 @@ class patch_work {
       if (lane() >= distance) up_to += received;
     }
     unsigned short* next = starts + (up_to - mine);
-    first += lane() * quarter_bits - 1;
+    first += lane() * quarter_bits - 1;  // __ffs() counts bits from 1
     for (unsigned left = heads; left != 0; left &= left - 1) {
       *next++ = static_cast<unsigned short>(first + __ffs(static_cast<int>(left)));
     }
     return __shfl_sync(full_warp, up_to, warp_size - 1);
   }
 
-  // A quick test that all runs of a quarter are short: each item has a head among
-  // itself and the seven before. `before` are the lane's heads of the quarter before.
+  // Whether each item of a quarter has a head among itself and the seven items before, so that all
+  // its runs are short. `before` are the lane's heads of the quarter before. `near` has the 16 bits
+  // of the lane below and then the lane's own; three doublings spread a head to the next seven.
   TILEFOLD_D bool are_short(unsigned heads, unsigned before) const {
     const bool is_last = lane() == warp_size - 1;
     const unsigned below =
@@ -217,7 +219,7 @@ class patch_work {
 
   // ---- keys
 
-  // Writes the keys of the span's runs. A lane has several on their way.
+  // Writes the keys of the span's runs. A lane loads several before it writes them.
   TILEFOLD_D void write_keys(std::int64_t rank) const {
     constexpr int at_once = sizeof(key_type) <= 8 ? 8 : 1;
     for (int first = lane(); first < runs_; first += at_once * warp_size) {
@@ -237,7 +239,7 @@ class patch_work {
 
   // ---- folds
 
-  // The span's first run has this rank. Keys are written while values are on their way.
+  // Folds a span whose first run has this rank. Keys are written while values are on their way.
   TILEFOLD_D void fold_span(std::int64_t rank) {
     const int num_longer = all_short_ ? 0 : list_longer_runs();
     const bool any_short = num_longer < closed_;
@@ -262,7 +264,7 @@ class patch_work {
     }
   }
 
-  // Lists the runs that no lane folds by itself; returns how many there are.
+  // Lists the runs that are too long for one lane; returns how many there are.
   TILEFOLD_D int list_longer_runs() const {
     int num = 0;
     for (int round = 0; round < closed_; round += warp_size) {
@@ -279,7 +281,7 @@ class patch_work {
     return num;
   }
 
-  // Whether there is something before and after all runs of the span.
+  // Whether loads may reach 16 items beyond the runs of the span, before and after.
   TILEFOLD_D bool is_inner() const {
     return span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
   }
@@ -293,7 +295,7 @@ class patch_work {
         });
   }
 
-  // All runs, out of a ring: what the next deals need is on its way while one is folded.
+  // Deals all runs out of a ring: the items of the next deals are on their way while one is folded.
   TILEFOLD_D void deal_runs_of_ring(std::int64_t rank) const {
     if (closed_ == 0) return write_keys(rank);
     const int origin = start(0);
@@ -392,12 +394,11 @@ class patch_work {
   const std::int64_t begin;
 
   const patch_heads heads_;
-  // The span whose runs are listed, how many they are, and how many of them are not open.
-  int span_ = patch_quarters / span_quarters;
-  int runs_ = 0;
-  int closed_ = 0;
+  int span_ = patch_quarters / span_quarters;  // whose runs are listed
+  int runs_ = 0;                               // of the span
+  int closed_ = 0;                             // those of its runs that are not open
   bool all_short_ = false;
-  int end_ = 0;  // of the last run before the next span's, from the patch's start; or negative
+  int end_ = 0;  // where the next span's last run ends, from the patch's start; negative if open
 };
 
 /// The heads of patch `patch` of tables with a word for each lane of `num` patches.

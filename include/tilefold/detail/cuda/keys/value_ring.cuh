@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbouring items on their way through shared memory, a warp's own: what is folded next is on
-// its way while a deal of items is folded. They pass in vectors of 16 bytes, of which vector c lies
-// at place c % vectors, here of 8:
+// Neighbouring items on their way through a warp's shared memory: the items of the next deals are
+// on their way while a deal is folded. Items pass in vectors of 16 bytes; vector c lies at place c
+// % vectors, here of 8:
 //
 //     memory    | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | ...     all items, in vectors
 //     ring      | 8 | 9 | 2 | 3 | 4 | 5 | 6 | 7 |
@@ -28,7 +28,7 @@ struct value_ring {
   static constexpr int deal_bytes = warp_size * Items * item_bytes;
   /// Words that lie together in memory wherever an item begins.
   static constexpr int unit_words = alignof(T) % 16 == 0 ? 4 : alignof(T) % 8 == 0 ? 2 : 1;
-  /// Deals that have room, which are waited for one after the other.
+  /// Deals that the ring has room for, which are waited for one after the other.
   static constexpr int deals = detail::larger(by_key_ring_bytes / deal_bytes, 1);
   // Items that begin inside of a vector end inside of one.
   static constexpr int most_deal_bytes = deal_bytes + (unit_words == 4 ? 0 : 2 * load_bytes);
@@ -70,10 +70,10 @@ class value_stream {
   /// The byte of the stream that item i begins with.
   TILEFOLD_D int at(int i) const { return begin_ + i * ring_type::item_bytes; }
 
-  /// Until the next deal is there for all lanes.
+  /// Waits until the next deal is there for all lanes.
   TILEFOLD_D void wait() const { cuda::finish_stage<ring_type::deals - 1>(); }
 
-  /// Asks for what comes next: no lane reads an item before item i any more.
+  /// Asks for the next vectors, in the places of items before item i, which no lane reads any more.
   TILEFOLD_D void next(int i) {
     __syncwarp();  // all lanes have read
     ask_up_to(at(i) / load_bytes + ring_type::vectors);

@@ -28,8 +28,8 @@ namespace tilefold::detail::cuda {
 //     zip of p, q             source<p, q>         tuple(a, b)
 //     transform(f) of zip     source<zip>, of which each element is made of one of source<p, q>
 //
-// So memory is read as without them, in packets or copies, and items are made in registers. Others,
-// and those over items that are too large for that, are iterators like any.
+// So memory is read as without adaptors, in packets or copies, and items are made in registers.
+// Other adaptors, and adaptors over larger items, are read item by item, as any iterator.
 
 template <class It>
 concept transforming_iterator = requires(const It& it) {
@@ -84,7 +84,7 @@ struct adaptor_function<It> {
   function f;
 
   TILEFOLD_D explicit adaptor_function(const It& it) : f(it.functor()) {}
-  /// Once for each item that exists, when it is asked for.
+  /// Called once for each item that exists, when the item is asked for.
   template <class Item>
   TILEFOLD_D accumulator lift(const Item& item) const {
     return static_cast<accumulator>(function(f)(item));
@@ -101,7 +101,7 @@ struct adaptor_function<It> {
   }
 };
 
-/// A copy of it, as bytes, so that holders may be copied as items are, whatever the function is.
+/// A copy of an adaptor_function, as bytes, so that any holder can be copied as items are.
 template <class It>
 class kept_function {
   using function = adaptor_function<It>;
@@ -114,7 +114,7 @@ class kept_function {
   alignas(function) unsigned char bytes_[sizeof(function)];
 };
 
-// ---- which are read so
+// ---- which adaptors are read so
 
 template <class It>
 constexpr bool may_be_held();
@@ -137,7 +137,6 @@ template <class It>
 concept adaptor = transforms_or_zips<It> && cuda::may_be_held<It>();
 
 /// Calls visit(iterator) for each iterator that items are held of; visit returns whether to go on.
-///
 template <class It, class Visit>
 bool visit_held(const It& it, const Visit& visit);
 template <std::size_t... Index, class... Its, class Visit>
@@ -187,8 +186,8 @@ inline constexpr int ranges<source_of<std::index_sequence<Index...>, Its...>> =
 template <adaptor It>
 inline constexpr int ranges_of<It> = ranges<underneath_t<It>>;
 
-// What kinds of holders are: in a lane's registers, each keeping what it needs, or in memory that
-// lanes share, which are told their iterators again.
+// The two kinds of holders: in a lane's registers, where an adaptor's holder keeps its function,
+// and in shared memory, where holders are told their iterators again when items are asked for.
 struct in_registers {
   static constexpr bool keep_functions = true;
 };
@@ -216,9 +215,9 @@ struct holder_leaf {
   Holder holder;
 };
 
-/// A holder for each iterator of a source, `Holders::of<It>` for It unless that is an adaptor. A
-/// place is what a kind of holders takes for one: a stripe and an item of a packet, or an offset.
-/// Each kind of holders has those of the functions below that its callers need.
+/// A holder for each iterator of a source: `Holders::of<It>`, or that of an adaptor. A place tells
+/// holders which item: by a stripe and a number in its packet, or by an offset. Each kind of
+/// holders has those of the functions below that its callers need.
 template <class Source, class Holders>
 class elements_of;
 
@@ -289,7 +288,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     reducer.absorb(value, holder<Index>(*this).get(place...)...);
   }
 
-  // ---- the same of holders that lie in shared memory, and want their iterators again
+  // ---- what holders in shared memory give, which are told their iterators again
 
   template <class Reducer, class... Place>
   TILEFOLD_D typename Reducer::accumulator lift_from(const Reducer& reducer,

@@ -178,7 +178,7 @@ class lane_items<T*, Stripes, Width> {
     unsigned w[all];
 #pragma unroll
     for (int i = 0; i < all; ++i) w[i] = i < n ? own.word[i % n] : next.word[i < n ? 0 : i - n];
-    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // there is no other one
+    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // the only offset
     packet result;
 #pragma unroll
     for (int i = 0; i < n; ++i) result.word[i] = w[i];

@@ -40,13 +40,14 @@ TILEFOLD_D void copy_words(unsigned* to, const unsigned* from) {
 #endif
 }
 
+/// Ends a stage: finish_stage() waits for all its copies together.
 TILEFOLD_D void commit_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Until all stages but the `Later` last are there for all lanes.
+/// Waits until all stages but the `Later` last ones are there for all lanes.
 template <int Later>
 TILEFOLD_D void finish_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -309,7 +310,7 @@ struct staged_cell_holders : in_shared_memory {
 };
 
 /// A stripe of 32 cells of `Cell` items: fill(source). Copies of 16 bytes by all lanes begin at
-/// multiples of 128 bytes of shared memory. Elsewhere ranges take 14 to 35% longer.
+/// multiples of 128 bytes of shared memory. At other addresses ranges take 14 to 35% longer.
 template <class Source, int Cell>
 class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holders<Cell>> {
  public:

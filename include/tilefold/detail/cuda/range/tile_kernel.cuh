@@ -10,9 +10,9 @@
 //                       `---------------+-----------'       (grid_tree.cuh): group 1 gets three
 //     result                            0                   from block 1 and one from block 2
 //
-// Where accumulators are large, and of structs, tiles are staged. A length that only the GPU knows
-// is read by each block, which then finds its own tiles (launch_forest.cuh). A piece has several
-// results (piece_tiles.cuh), and a short range a kernel of its own (short_kernel.cuh).
+// Tiles of structs, and of items with large accumulators, are staged. A length that only the GPU
+// knows is read by each block, which then finds its own tiles (launch_forest.cuh). A piece has
+// several results (piece_tiles.cuh), and a short range a kernel of its own (short_kernel.cuh).
 #pragma once
 
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -42,8 +42,8 @@ class staged_fold_of_tiles {
   static constexpr int stripes = shape.stripes;
   static constexpr int warp_items = stripes * warp_size * cell;
   static constexpr int num_warps = shape.nt / warp_size;
-  // Of a cut tile. More items of a lane at a time would need more registers than whole tiles do.
-  static constexpr tile_policy stripe{warp_size, detail::smaller(cell, 8)};
+  // Of a warp in a cut tile. More items of a lane would need more registers than whole tiles do.
+  static constexpr tile_policy cut_policy{warp_size, detail::smaller(cell, 8)};
   using stripes_type = staged_stripes<Source, Reducer>;
 
  public:
@@ -71,7 +71,7 @@ class staged_fold_of_tiles {
     if (t >= end) return;
     const among_equals<Reducer> equals{reducer_};
     stripes_.template chunks<stripes>(
-        stripe_first(t), std::int64_t{tile}, t, end, 1u,
+        warp_first(t), std::int64_t{tile}, t, end, 1u,
         [&](const registers<acc, stripes>& nodes, unsigned at) {
           const acc value =
               stripe_fold<stripes, cell, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
@@ -86,10 +86,10 @@ class staged_fold_of_tiles {
     if (left > 0) {
       warp_stack<Reducer> stack(reducer_);
 #pragma unroll 1
-      for (int done = 0; done < left; done += stripe.tile()) {
-        stack.push(tile_fold<stripe, false, Source, Reducer>::fold(
-            source_, reducer_, stripe_first(t) + done, detail::smaller(left - done, stripe.tile()),
-            nullptr));
+      for (int done = 0; done < left; done += cut_policy.tile()) {
+        stack.push(tile_fold<cut_policy, false, Source, Reducer>::fold(
+            source_, reducer_, warp_first(t) + done,
+            detail::smaller(left - done, cut_policy.tile()), nullptr));
       }
       value.put(stack.value());
     }
@@ -98,7 +98,7 @@ class staged_fold_of_tiles {
 
  private:
   // This warp's first item of tile t.
-  TILEFOLD_D std::int64_t stripe_first(unsigned t) const {
+  TILEFOLD_D std::int64_t warp_first(unsigned t) const {
     return std::int64_t{t} * tile + warp_ * warp_items;
   }
 
@@ -200,7 +200,7 @@ class tile_work {
   }
 
  private:
-  // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
+  // Only the last tile of all lacks items, or the last two lack items that a full fold overreads.
   TILEFOLD_D void fold_tiles(acc* partials, unsigned t, unsigned end, unsigned tiles) const {
     t = fold_whole_tiles(partials, t, end, tiles);
 #pragma unroll 1
