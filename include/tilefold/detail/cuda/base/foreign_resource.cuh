@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which types are memory resources of others: what has the functions of cuda::mr's or RMM's
-// resources, of whatever version, whether it is a resource, a reference to one or a pointer. Known
-// by what it can do, so that nothing of them is included.
+// Which types are memory resources of cuda::mr or RMM, of any version, references or pointers to
+// them. They are recognised by their functions, so that none of their headers is included.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -51,7 +50,7 @@ concept allocates = std::is_class_v<R> &&
                      allocates_sync<R> || allocates_plainly<R>) &&
                     !std::derived_from<R, device_memory_resource>;
 
-/// A resource of others, or a pointer to one.
+/// A resource of cuda::mr or RMM, or a pointer to one.
 template <class R>
 concept foreign_resource =
     allocates<std::remove_cvref_t<R>> || (std::is_pointer_v<std::remove_cvref_t<R>> &&
@@ -61,7 +60,7 @@ concept foreign_resource =
 template <class R>
 struct resource_adapter;
 
-/// The resource as one of ours; it must outlive that, unless it is a reference or a temporary.
+/// The resource, which must outlive the result, unless it is a reference or a temporary.
 template <foreign_resource R>
 std::unique_ptr<device_memory_resource> adapt(R&& resource) {
   constexpr bool included = requires { sizeof(resource_adapter<R>); };

@@ -108,11 +108,8 @@ struct ready_kernel {
   static cudaLaunchAttribute in_clusters(bool of_rows = false) {
     cudaLaunchAttribute result{};
     result.id = cudaLaunchAttributeClusterDimension;
-    if (of_rows) {
-      result.val.clusterDim = {1, cluster_blocks, 1};
-    } else {
-      result.val.clusterDim = {cluster_blocks, 1, 1};
-    }
+    result.val.clusterDim = {cluster_blocks, 1, 1};
+    if (of_rows) result.val.clusterDim = {1, cluster_blocks, 1};
     return result;
   }
 

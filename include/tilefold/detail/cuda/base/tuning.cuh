@@ -109,8 +109,7 @@ inline constexpr int stripe_bytes_budget = 128;
 inline constexpr int most_unrolled_bytes = 128;
 
 /// Whether a thread has the registers for a second tile's items, `loaded_bytes` of them in packets
-/// of `width`. Registers spill with accumulators of 8 bytes, and with larger ones whose items
-/// are as large.
+/// of `width`. They spill with accumulators of 8 bytes, and with larger ones of items as large.
 constexpr bool pays_to_load_ahead(std::size_t loaded_bytes, std::size_t acc_bytes, int width) {
   return loaded_bytes <= 80 && (acc_bytes <= 4 || (acc_bytes > 8 && acc_bytes <= 24 && width >= 4));
 }
@@ -258,9 +257,7 @@ inline constexpr std::int64_t least_exact_acc_bytes = 24;
 /// No tile of theirs has fewer items.
 inline constexpr int least_exact_tile = 2048;
 
-// Launches, by GPU.
-
-/// What host code decides at a launch.
+/// What host code decides at a launch, by GPU.
 struct launch_tuning {
   int short_tile_parts;  // one block folds up to this part of a short tile, a cluster more
   int short_nt;          // threads of a block where blocks of the whole GPU share a short range

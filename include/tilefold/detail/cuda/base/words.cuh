@@ -150,9 +150,8 @@ TILEFOLD_D T shuffle_down(const T& value, int step, unsigned members = full_warp
   return from_words<T>(w);
 }
 
-/// Bit `bit` of a lane's number, as a byte selector: 0x3210 picks the second operand's bytes,
-/// 0x7654 the first one's. With a condition, the compiler would make branches of several selects,
-/// and so double the shuffles between them.
+/// Bit `bit` of a lane's number as a byte selector: 0x3210 picks select()'s second operand, 0x7654
+/// its first. Of a condition the compiler would make branches, and double the shuffles in between.
 class lane_bit {
  public:
   TILEFOLD_D lane_bit(int lane, int bit)

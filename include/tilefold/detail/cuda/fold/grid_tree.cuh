@@ -70,8 +70,7 @@ struct grid_tree {
   unsigned trees = 1;
 
   /// Arrives with partials [begin, end), which this block has written, as arrive() asks. Calls
-  /// fold(complete_group) for the groups that this completes, level by level; fold() leaves behind
-  /// a value as arrive() asks.
+  /// fold(complete_group) for the groups that this completes, level by level, which writes a value.
   template <class Fold>
   TILEFOLD_D void climb_from(unsigned begin, unsigned end, bool& completed,
                              const Fold& fold) const {

@@ -11,8 +11,7 @@
 //     distance 2    |             |        v <----------'         the value as its right operand
 //     result      lane 0        lane 2   lane 3
 //
-// Values never cross from one tree to another. A stretch is an aligned block of its tree, so
-// this is the neighbour tree.
+// A stretch is an aligned block of its tree, and no value crosses from one tree to another.
 #pragma once
 
 #include <tilefold/detail/core/forest.hpp>
@@ -94,8 +93,7 @@ TILEFOLD_D int planned_length(std::int64_t count, std::int64_t longest_for_warp)
   return static_cast<int>(detail::larger(count, std::int64_t{0}));
 }
 
-/// Trees [begin, end), as far as there are lanes, of which each knows one. All lanes make every
-/// call.
+/// Trees [begin, end), as far as there are lanes, which know one each. All lanes make every call.
 template <class Forest, int Items>
 class lane_trees {
  public:
@@ -223,9 +221,8 @@ class stretch_fold {
     items_.settle();
     return settled_summands();
   }
-  /// Calls use(window) with the exact sum of this lane's tree as a narrow_window, in the lanes in
-  /// which fold() has a value. False, and nothing is done, if some sum of the warp needs more
-  /// words.
+  /// Calls use(window) with the exact sum of this lane's tree, where fold() has a value. False, and
+  /// nothing is done, if some sum of the warp does not fit a narrow_window.
   template <class Use>
   TILEFOLD_D bool visit_narrow_sum(const Use& use) {
     return exact_lanes<Reducer>::visit_narrow(*this, use);
@@ -350,8 +347,7 @@ class stretch_fold {
 };
 
 /// Writes the results of a plan's trees whose exact sums are not narrow, by whole states. `tree`
-/// and `out` are of this lane's tree; `empty` is the result of a tree without items, if there can
-/// be any.
+/// and `out` are of this lane's tree; `empty` is the result of a tree without items.
 template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
 TILEFOLD_D void write_wide_sums(const Source& tree, const Reducer& reducer, const Init& init,
                                 const Empty& empty, const Out& out, const lane_plan<Items>& plan,

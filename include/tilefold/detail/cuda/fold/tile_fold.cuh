@@ -25,9 +25,6 @@ namespace tilefold::detail::cuda {
 //     items     0 1 2 3   4 5 6 7   ...   124 .. 127   |   128 ..   |  256 ..  |  384 .. 511
 //     lane         0         1                31           0 1 ..       0 ..        0 .. 31
 //              |               stripe 0                |  stripe 1  | stripe 2 |  stripe 3
-//     lift      every item becomes an accumulator
-//     packets   a lane folds each of its packets: its node of each stripe
-//     stripes   stripe_fold (stripe_merge.cuh) makes them one node, in every lane
 
 /// The first item of this lane's packet in stripe r.
 template <int Width>
@@ -153,8 +150,7 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
 /// memory for a value of each warp, free to use on entry. The block has `num_warps` warps, a power
 /// of two, nt / 32 by default. The result is valid in the first warp.
 ///
-/// `MostlyWhole`: a warp whose items all exist reads as in a full tile. That is worth its code
-/// where a block has only this tile.
+/// `MostlyWhole`: a warp whose items all exist reads as in a full tile; for blocks of one tile.
 template <tile_policy Policy, bool Full, class Source, class Reducer, bool MostlyWhole = false>
 class tile_fold {
   using acc = typename Reducer::accumulator;

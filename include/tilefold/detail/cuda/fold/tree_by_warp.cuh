@@ -11,9 +11,8 @@
 //                   lane l holds the value of 2^l nodes, which waits for a right neighbour
 //     value()       nodes 0 to 3 with node 4
 //
-// Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
-// their items. Stripes are for accumulators that are large for their items where single folds are
-// staged. fold_by_warp() chooses.
+// fold_by_warp() takes stretches for pointers to items of 4 to 8 bytes, and for accumulators that
+// are large for their items, unless single folds of these are staged: then stripes.
 #pragma once
 
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>

@@ -9,9 +9,9 @@
 //                    `---------+----.----+--------'
 //     result                       out                      the last to arrive folds them
 //
-//     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack.
-//               Large accumulators and structs: an aligned part a warp, whose lanes fold stretches
-//               or cells; the warps' values meet in shared memory.
+//     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack. If
+//               accumulators are large, and of structs, an aligned part a warp, whose lanes fold
+//               stretches or cells; the warps' values meet in shared memory.
 //
 //     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
 //     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the launches
@@ -19,8 +19,8 @@
 //     planned_slices   the same of few trees, which each block finds by itself, in the only launch
 //     block b          slices b, b + blocks...
 //
-// Queued and planned slices are two instances of the kernel: one for both spills registers around
-// every slice, and takes 8 to 14% longer for trees of 65536 floats and more (an H200).
+// Queued and planned slices are two instances of the kernel: one instance for both spills registers
+// around every slice, and takes 8 to 14% longer for trees of 65536 floats and more (H200).
 #pragma once
 
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -103,7 +103,7 @@ class slice_work {
   }
 
  private:
-  // In the first warp, `result` becomes the value of the slice. Every warp folds an aligned part.
+  // Every warp folds an aligned part of the slice. In the first warp, `result` becomes its value.
   TILEFOLD_D void fold_parts(const tree_slice& slice, slot<acc>& result) {
     constexpr int num_warps = Policy.nt / warp_size;
     using warps = block_tree<num_warps, 1, false, Reducer>;
@@ -143,7 +143,7 @@ class slice_work {
     const std::int64_t left = slice.count - first;
     const std::int64_t items = left < slice.size ? left : slice.size;
     const source_type source = forest.tree(slice.tree);
-    // A full tile may overread into what follows it in the tree.
+    // A full tile may overread items that follow the slice in its tree.
     const std::int64_t full_items = left - full_tile::overread_items(source);
     warp_stack<Reducer> stack(reducer);
     unsigned turn = 0;
@@ -189,7 +189,7 @@ template <int Nt>
 class slice_plan {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_one_launch_trees + Nt - 1) / Nt;
-  // Rounding may add a slice a tree; there are partials for those, too.
+  // Rounding up may add a slice to each tree, for which there are partials, too.
   static constexpr std::int64_t most_slices = max_queued_partials - most_one_launch_trees;
 
  public:
@@ -276,7 +276,7 @@ class slice_plan {
   std::int64_t slice_items_;
 };
 
-/// All trees of a forest of few.
+/// All trees of a forest of few: those for warps, then the slices of the others.
 template <class Acc, class Empty>
 struct planned_slices {
   forest_plan plan;
@@ -292,7 +292,7 @@ struct planned_slices {
   }
 
  private:
-  // Folds the trees that are for warps. Returns whether those are all.
+  // Folds the trees that are for warps. Returns whether these are all trees.
   template <class Work>
   TILEFOLD_D bool fold_by_warps(const Work& work) const {
     const auto size = static_cast<int>(work.forest.size());

@@ -14,9 +14,8 @@ struct forest_plan {
   std::int64_t slice_items;       // of a slice at least; a power of two
 };
 
-/// Batches: the neighbouring trees that a warp takes at a time. Each of `warps` warps gets several,
-/// so that all warps end at about the same time; but a batch has a tree a lane, if there are
-/// enough.
+/// Batches: the neighbouring trees that a warp takes at a time. Each of `warps` warps has several,
+/// so that all end at about the same time; but a batch has a tree a lane, if there are enough.
 struct tree_batches {
   std::int64_t num_trees;
   std::int64_t length;

@@ -7,7 +7,7 @@
 //                    dealt to lanes, folded   lengths read meanwhile     (lane_plan.cuh)
 //     a tree of
 //       up to 32 * dealt_items items     the lane of its first stretch writes its result
-//       more, to plan.longest_for_warp         counted; warps_kernel folds it
+//       more, to plan.longest_for_warp   counted; warps_kernel folds it
 //       more than that                   queued for blocks_kernel, after all batches; if the queue
 //                                        is full, this warp folds it
 #pragma once
@@ -34,7 +34,6 @@ struct left_over {
   unsigned wide;    // bit i: a batch i, i + 32... of the warp has exact sums that are not narrow
 };
 
-/// One warp's work.
 template <class Forest, class Reducer, class Init, class Empty, class Out, bool Fresh = false>
 class batch_work {
   static constexpr int items = dealt_items<typename Forest::source_type, Reducer, Init>;
@@ -114,8 +113,7 @@ class batch_work {
             others.wide};
   }
 
-  /// Folds the sums that fold_dealt() has noted: of `wide` batches, each deal whose sums are not
-  /// narrow.
+  /// Folds the deals whose sums are not narrow, of the `wide` batches that fold_dealt() has noted.
   TILEFOLD_D void fold_wide(const tree_batches& batches, std::int64_t b, std::int64_t step,
                             unsigned wide) const {
     for (unsigned turn = 0; b < batches.num(); b += step, ++turn) {
@@ -140,8 +138,7 @@ class batch_work {
     }
   }
 
-  /// Queues those of trees [begin, begin + num) that are for blocks; folds them if there is no
-  /// room.
+  /// Queues trees for blocks among [begin, begin + num); folds those that find no room.
   TILEFOLD_D void queue_longest(std::int64_t begin, int num) const {
     const Forest here = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {
@@ -225,8 +222,7 @@ class batch_work {
   }
 };
 
-/// Leaves trees of batches `b`, `b + step`... to later launches: counts those for warps, and queues
-/// those for blocks.
+/// Leaves trees of batches `b`, `b + step`... to later launches: by counting, or in the queue.
 template <class Work>
 TILEFOLD_D void leave(const Work& work, const left_over& others, const tree_batches& batches,
                       std::int64_t b, std::int64_t step) {

@@ -31,9 +31,8 @@
 namespace tilefold::detail::cuda {
 
 /// The rows of a forest of one length as short ranges (short_kernel.cuh). x of the grid is the row,
-/// y its block, of one or of a cluster of 8. The whole row is loaded at once, and the GPU gives the
-/// next row to whatever SM is free; kernels of forests take trees in a fixed order, and wait for
-/// the last ones.
+/// y its block, of one or of a cluster of 8. The GPU gives the next row to whatever SM is free,
+/// where kernels of forests take trees in a fixed order, and wait for the last ones.
 template <class Forest, class Acc>
 struct short_range_of_row {
   static constexpr bool only_clusters = true;
@@ -326,8 +325,7 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
   return true;
 }
 
-/// Whether launch_staged_subtrees() may fold trees of one length: of reducers that a single fold
-/// stages, and of large structs.
+/// Whether launch_staged_subtrees() may fold trees: with reducers or large structs that are staged.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
     stages_trees<Source, Reducer> ||
@@ -416,8 +414,7 @@ void launch_equal_trees_by_blocks(const Job& job, std::int64_t trees,
                 job.reducer, job.init, job.out);
 }
 
-/// Folds rows as short ranges. False, with nothing launched, if others are faster, or rows too
-/// long.
+/// Folds rows as short ranges. False, with nothing launched, if others are faster or rows too long.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   if constexpr (sums_exactly<Reducer> ||
@@ -478,8 +475,7 @@ constexpr std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, int
   return best;
 }
 
-/// Whether long rows are folded in any order: if an accumulator fits in a few registers. Exact sums
-/// and lists do not.
+/// Whether long rows are folded in any order: not exact sums and lists, nor large accumulators.
 template <class Reducer>
 inline constexpr bool folds_rows_in_any_order =
     fold_traits<Reducer>::folds_in_any_order && !sums_exactly<Reducer> &&

@@ -104,7 +104,6 @@ struct short_trees_memory {
   bool any_outer;      // whether outer batches have such trees
 };
 
-/// One warp's work.
 template <class Work>
 class short_tree_work {
   using acc = typename Work::acc;
@@ -126,8 +125,7 @@ class short_tree_work {
     __syncwarp();
   }
 
-  /// Folds this warp's trees that are short enough to be dealt: those of its outer batches, then
-  /// those of its inner batches.
+  /// Folds this warp's trees that can be dealt: of its outer batches, then of its inner ones.
   TILEFOLD_D void fold(int warp, int warps) {
     const inner_batches inner(work_.forest);
     // Outer batches from the last warp on, because the last warps may have an inner batch less.

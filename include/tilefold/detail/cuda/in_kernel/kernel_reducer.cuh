@@ -49,7 +49,7 @@ struct op_traits<detail::cuda::combine_of<R>, Acc> {
 
 namespace detail::cuda {
 
-/// What reducer R accumulates values of type T in.
+/// The accumulator of reducer R for values of type T.
 template <class R, class T>
 struct kernel_accumulator {
   static_assert(lifts_values<R, T>(),

@@ -203,9 +203,8 @@ class patch_work {
     return __shfl_sync(full_warp, up_to, warp_size - 1);
   }
 
-  // Whether each item of a quarter has a head among itself and the seven items before, so that all
-  // its runs are short. `before` are the lane's heads of the quarter before. `near` has the 16 bits
-  // of the lane below and then the lane's own; three doublings spread a head to the next seven.
+  // Whether all runs of a quarter are short: each item has a head among itself and the 7 before.
+  // `near` has the heads of the lane below, then the lane's; each head spreads to the next seven.
   TILEFOLD_D bool are_short(unsigned heads, unsigned before) const {
     const bool is_last = lane() == warp_size - 1;
     const unsigned below =
@@ -319,8 +318,7 @@ class patch_work {
   template <class RunOf, class Load>
   TILEFOLD_D void deal_runs(int num, std::int64_t rank, const RunOf& run_of,
                             const Load& load) const {
-    // A run that has too many items for the lanes waits until it is the first one, and is then
-    // dealt in aligned blocks.
+    // A run with too many items for the lanes is dealt in aligned blocks, once it is the first one.
     warp_stack<Reducer> nodes(reducer);
     int done = 0;
     for (int first = 0; first < num;) {

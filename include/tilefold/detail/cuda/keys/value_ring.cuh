@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbouring items on their way through a warp's shared memory: the items of the next deals are
-// on their way while a deal is folded. Items pass in vectors of 16 bytes; vector c lies at place c
-// % vectors, here of 8:
+// Items on their way through a warp's shared memory: those of the next deals are copied while a
+// deal is folded. Vector c of 16 bytes lies at place c % vectors, here of 8:
 //
 //     memory    | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | ...     all items, in vectors
 //     ring      | 8 | 9 | 2 | 3 | 4 | 5 | 6 | 7 |
@@ -10,8 +9,7 @@
 //     turn        wait() until vectors 2 and 3 are there; lanes read their items (stretches.cuh);
 //                 next() asks for 10 and 11, which take the places of 2 and 3
 //
-// The copies are one coalesced sweep, however long the runs of keys are among the items. Only bytes
-// of the items are touched.
+// The copies are one coalesced sweep, however long the runs are. Only bytes of items are touched.
 #pragma once
 
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>

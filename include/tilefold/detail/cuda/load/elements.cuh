@@ -8,9 +8,8 @@
 //                     |             |            |            get: each holder's item of one place
 //     lift        reducer.lift(    a2,           b2,     2)   one element
 //
-// `Holders` says which holders: packets.cuh, stretches.cuh, staged.cuh, columns.cuh. The holder of
-// an adaptor holds the elements of the source underneath, and makes an item when it is asked for
-// it.
+// `Holders` says which holders: packets.cuh, stretches.cuh, staged.cuh, columns.cuh. An adaptor's
+// holder has the elements of the source underneath, and makes an item when it is asked for one.
 #pragma once
 
 #include <tilefold/detail/core/op_reducer.hpp>

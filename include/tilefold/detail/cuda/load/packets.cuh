@@ -11,8 +11,7 @@
 //     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
 //
 // Behind the last stripe the warp reads 16 bytes more (`overreads`). So alignment changes neither
-// the layout nor any bit. Iterators that are neither plain pointers nor adaptors over them are read
-// item by item.
+// the layout nor any bit. Other iterators than pointers, and adaptors of such, are read by items.
 #pragma once
 
 #include <tilefold/detail/cuda/load/elements.cuh>

@@ -56,8 +56,7 @@ TILEFOLD_D void finish_stage() {
   __syncwarp();
 }
 
-// Items of pointers are copied as the words or bytes that they are; items of other iterators one by
-// one, each from a word's start on.
+// Items of pointers are copied as words or bytes, those of other iterators one by one, as words.
 template <class It>
 inline constexpr bool staged_as_bytes =
     loads_packets<It> &&

@@ -9,8 +9,8 @@
 //     settle()     0 1 2 3   4 5 6 7   8 9 .. 15                           shifted to their places
 //     get(j)       item j
 //
-// One aligned load a vector; a vector without items of the stretch is not read. At the ends of
-// memory, where vectors would reach beyond (`inner` is false), items are read singly.
+// A vector without items of the stretch is not read. At the ends of memory, where vectors would
+// reach beyond it (`inner` is false), items are read one by one.
 #pragma once
 
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>

@@ -55,8 +55,7 @@ struct item_stretches {
   std::int64_t first;
   std::int64_t n;
 
-  /// The node of the stretch from value `at` of the unit on, in lanes that `have` it; by all lanes
-  /// of the warp.
+  /// The node of the stretch from value `at` of the unit on, in lanes that `have` it. All lanes.
   TILEFOLD_D void put_node(slot<acc>& node, int at, bool have) const {
     const std::int64_t item = first + at;
     const bool inner = item * least_item_bytes<Source> >= std::int64_t{load_bytes} &&

@@ -22,16 +22,10 @@
 
 namespace tilefold::detail::cuda {
 
-// Tiles of tile_kernel.cuh where accumulators are large for their items, and of structs, which a
-// lane better folds a cell of by itself (staged_stripes.cuh):
-//
-//     tile     |   warp 0   |   warp 1   |   warp 2   |   warp 3   |    128 threads
-//     warp     | stripe 0 | stripe 1 | stripe 2 | stripe 3 |            a chunk: stripes of cells
-//     lane     one node of each stripe, in registers
-//     warp     stripe_fold (stripe_merge.cuh) makes one node of 4 stripes of 32 nodes
-//     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
-//
-// In a tile that is cut off, each warp folds its part stripe by stripe (tile_fold.cuh).
+// Staged tiles, where a lane better folds a cell of neighbours by itself (staged_stripes.cuh). A
+// tile is cut as in tile_fold.cuh, with 128 threads here; a warp's part is a chunk of stripes of
+// cells, of which a lane has a node each. stripe_fold makes one node of 4 stripes of 32 nodes, and
+// the warps' nodes meet in shared memory. Of a cut tile, each warp folds its part stripe by stripe.
 
 /// Folds tiles of staged_shape_of; all threads of a block together.
 template <class Source, class Reducer>
@@ -117,7 +111,7 @@ class staged_fold_of_tiles {
   const stripes_type stripes_;
 };
 
-/// One block's work in tiles of staged_shape_of, as tile_work (tile_kernel.cuh).
+/// One block's work in staged tiles.
 template <class Source, class Reducer, class Init, class Out>
 class staged_tile_work {
   using acc = typename Reducer::accumulator;
