@@ -157,7 +157,7 @@ constexpr bool pays_to_stage_reducer(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes >= 16 && acc_bytes <= 512 && acc_bytes >= 2 * item_bytes && item_bytes <= 16;
 }
 
-/// A cell is what fits 32 banks; with less than 128 registers the fold of whole tiles would spill.
+/// A cell has up to 128 bytes, a word a bank. With less than 128 registers whole tiles would spill.
 constexpr staged_shape staged_reducer_shape(int item_bytes) {
   return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
 }
@@ -215,7 +215,7 @@ constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
 
 // Any order, and lists.
 
-/// Bytes of an accumulator that a thread keeps; those that hold places are hardly ever touched.
+/// Registers that a kept accumulator counts for, in bytes: places are hardly ever touched.
 constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
   return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
 }

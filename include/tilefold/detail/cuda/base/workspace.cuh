@@ -66,7 +66,7 @@ constexpr std::int64_t arrivals_region(std::int64_t bytes) {
   return detail::smaller(align_up(bytes / 32 + 1), bytes / 256 * 256);
 }
 
-/// What one launch needs.
+/// The workspace that one launch needs.
 struct workspace_demand {
   std::int64_t partial_bytes;
   std::int64_t arrival_bytes;
@@ -101,7 +101,7 @@ constexpr scratch_size scratch_for(std::int64_t count, std::int64_t group) {
   return size;
 }
 
-// What a workspace grows to at least, so that a shorter range in smaller tiles does not need more.
+// A workspace has at least so many bytes: so a shorter range in smaller tiles does not need more.
 inline constexpr std::int64_t least_workspace_bytes = 65536;
 
 class workspace {

@@ -104,12 +104,12 @@ class warp_bins {
   }
 };
 
-// A warp's exact sum of bfloat16. They have 8 bits, so a double holds sums of 64 of them whose
-// exponents lie within 40 of each other, and a lane just adds. By fields of exponents, `top` that
-// of the chunk's largest:
+// A warp's exact sum of bfloat16. These have 8 bits, so a double holds sums of 64 of them whose
+// exponents lie within 40 of each other, and a lane just adds. By fields of exponents, of which the
+// largest of the chunk is `top`:
 //
-//     top - 39 and more   a lane adds its items in a double, and this once a chunk to its bins:
-//                         multiples of its unit to that of `top`, what is left to one below it
+//     top - 39 and more   a lane adds its items in a double, and once a chunk that sum to two bins:
+//                         multiples of its unit to the bin of `top`, the rest to a lower bin
 //     less                an item at a time to its bin, as floats go
 //
 // Bins read and write 16 bytes of shared memory for an item of 2 bytes.

@@ -227,7 +227,7 @@ class warp_digits {
     if (lane == 1) word[2 * s + 1] += all >> 32;
   }
 
-  // Adds those of the items that are too large for the first anchor, or not finite.
+  // Adds the items that are too large for the first anchor, and notes those that are not finite.
   template <int N>
   TILEFOLD_D void add_huge(const registers<Float, N>& items, int lane) {
     registers<Float, N> scaled;

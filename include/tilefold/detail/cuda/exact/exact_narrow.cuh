@@ -223,7 +223,7 @@ TILEFOLD_D three_words three_words_of(const wide_integer<3>& sum) {
   return {sum.word[0], sum.word[1], sum.word[2]};
 }
 
-/// A sum of few words: what an exact_window of it would be.
+/// The narrow_window of a sum of few words.
 template <class Sum>
 TILEFOLD_D narrow_window window_of_narrow(const Sum& sum, int least) {
   narrow_window result{};
@@ -266,7 +266,7 @@ struct each_lane {
   TILEFOLD_D static bool any(bool mine) { return mine; }
 };
 
-/// What a lane has of a tree. All calls by all lanes of the warp, if Lanes are all_lanes.
+/// A lane's part of a tree's sum. All calls by all lanes of the warp, if Lanes are all_lanes.
 template <class Number, class Lanes = all_lanes>
 class narrow_sum {
   using anchor = anchors<Number>;
@@ -371,7 +371,7 @@ class narrow_sum {
     return top_ - anchor::fraction - anchor::step * (num_integers * cuts::levels_of_integer - 1);
   }
 
-  // What the items bring to integer p. What is left of them stays; `left` has its bits.
+  // The items' digits of integer p. What is left of them stays; `left` is the bitwise or of it.
   template <int N>
   TILEFOLD_D long long cut_integer(registers<Number, N>& items, int p, bits_type& left) const {
     const int top = top_ - integer_bits * p;

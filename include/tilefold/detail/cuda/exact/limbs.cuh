@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers of many words of 32 bits, in shared memory, whose words may hold more or less than 32
-// bits: what a warp's lanes bring is added without carries. And bins of integers of 64 bits, one a
-// lane, which take digits of doubles before they are emptied into such words.
+// Integers of many words of 32 bits, in shared memory. A word may hold more or less than 32 bits,
+// so that a warp adds to it without carries. And bins: integers of 64 bits, one a lane, which take
+// digits of doubles before they are emptied into such words.
 #pragma once
 
 #include <tilefold/detail/cuda/base/words.cuh>
@@ -70,7 +70,7 @@ TILEFOLD_D void add_two_digits(long long* lower, double x, int a, int b) {
   *upper = upper_sum;
 }
 
-/// Puts -0 in the place of infinities and NaNs, and returns the marks of those of all lanes.
+/// Puts -0 in the place of infinities and NaNs, and returns their marks, those of all lanes.
 template <class T, int N>
 TILEFOLD_D unsigned take_not_finite(registers<T, N>& items) {
   std::uint64_t found = 0;

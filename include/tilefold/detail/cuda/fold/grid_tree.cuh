@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree over what the blocks of a launch leave behind. The last to arrive folds a group:
+// The tree over the partials that blocks of a launch write. The last to arrive folds a group:
 //
 //     partials   0   1   2   3 | 4   5   6   7 | 8   9    values in the workspace, groups of 4 here
 //     arrivals   `-----.-----'   `-----.-----'   `-.-'    a counter a group
@@ -129,7 +129,7 @@ TILEFOLD_D Acc fold_partials(const Reducer& reducer, const Acc* partials, std::i
       source_type{{partials}}, group_reducer{reducer}, first, count, warp_values);
 }
 
-/// What a block of Nt threads does with the nodes of one range that it has folded.
+/// How a block of Nt threads writes the nodes of one range that it has folded, and climbs.
 template <int Nt, class Reducer, class Init, class Out>
 class partials_fold {
   using acc = typename Reducer::accumulator;
@@ -146,9 +146,9 @@ class partials_fold {
   const Out& out;
   shared_memory& shared;
 
-  /// The set for tile `turn`: neighbouring tiles have different ones.
-  TILEFOLD_D acc* warp_values(unsigned turn) const {
-    return __builtin_addressof(shared.warp_values[turn % 2][0].value);
+  /// The set for a tile: neighbouring tiles have different ones.
+  TILEFOLD_D acc* warp_values(unsigned tile) const {
+    return __builtin_addressof(shared.warp_values[tile % 2][0].value);
   }
 
   /// Writes the value of a node: as a partial, or as the result if `count` of its level is 1.

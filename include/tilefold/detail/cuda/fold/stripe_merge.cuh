@@ -99,7 +99,7 @@ class stripe_fold {
   }
 
   /// The node of a single stripe in every lane, where each 2^FirstBit neighbours hold the same
-  /// `value`, which may be open to fusion. Lanes at the end, those without items, may be missing.
+  /// `value`, which may be open to fusion. Lanes without items, at the end, may be missing.
   template <int FirstBit>
   TILEFOLD_D acc fold_one(const acc& value) const {
     static_assert(Stripes == 1 && Kind == stripes_of::many_trees);

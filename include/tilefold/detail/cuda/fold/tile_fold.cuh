@@ -9,7 +9,7 @@
 //                  |
 //              a lane folds each packet; stripe_fold (stripe_merge.cuh) makes the packets' nodes of
 //              a chunk one node, in every lane; the chunks of a warp meet in pairs; lane 0 of each
-//              warp puts its node into shared memory, and the first warp folds those.
+//              warp puts its node into shared memory, and the first warp folds these.
 //
 // Floats with nt = 512 and vt = 16 have one chunk of 4 stripes, and 4 items in a packet.
 #pragma once

@@ -120,25 +120,25 @@ class staged_tree {
     const std::int64_t whole = detail::smaller(count, total - begin - stripes.overread_items());
     std::int64_t done = 0;
     fill(memory.stages[0], detail::starting_at(tree, begin), whole);
-    int turn = 0;
+    int now = 0;
 #pragma unroll 1
     for (; whole - done >= stripe_items; done += stripe_items) {
       const std::int64_t first = begin + done;
-      fill(memory.stages[turn ^ 1], detail::starting_at(tree, first + stripe_items),
+      fill(memory.stages[now ^ 1], detail::starting_at(tree, first + stripe_items),
            whole - done - stripe_items);
       cuda::finish_stage<1>();
       registers<acc, 1> node;
-      node.put(0, stripes.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
+      node.put(0, stripes.node_of(memory.stages[now], detail::starting_at(tree, first), first));
       stack.push(
           stripe_fold<1, stripes_type::cell, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
-      turn ^= 1;
+      now ^= 1;
     }
     if constexpr (stages_rest) {
       cuda::finish_stage<0>();
       const auto left = static_cast<int>(count - done);
       if (left > 0) {
         registers<acc, 1> node;
-        stripes.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
+        stripes.put_node(node, memory.stages[now], detail::starting_at(tree, begin + done),
                          begin + done, left);
         stack.push(stripe_fold<1, stripes_type::cell, false, Reducer>(reducer, 0, left).fold(node));
       }

@@ -146,9 +146,9 @@ class slice_work {
     // A full tile may overread items that follow the slice in its tree.
     const std::int64_t full_items = left - full_tile::overread_items(source);
     warp_stack<Reducer> stack(reducer);
-    unsigned turn = 0;
+    unsigned nth_tile = 0;
     for (std::int64_t done = 0; done < items; done += Policy.tile()) {
-      acc* const warp_values = __builtin_addressof(shared.warp_values[turn++ % 2][0].value);
+      acc* const warp_values = __builtin_addressof(shared.warp_values[nth_tile++ % 2][0].value);
       const std::int64_t left_in_slice = items - done;
       const auto count =
           static_cast<int>(left_in_slice < Policy.tile() ? left_in_slice : Policy.tile());

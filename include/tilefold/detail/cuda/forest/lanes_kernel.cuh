@@ -62,7 +62,7 @@ class batch_work {
   TILEFOLD_D left_over fold_dealt(const tree_batches& batches, std::int64_t b,
                                   std::int64_t step) const {
     left_over others{0, false, 0};
-    unsigned turn = 0;
+    unsigned nth_batch = 0;
     if (b >= batches.num()) return others;
     // A user's iterators need not be assignable.
     slot<batch> current;
@@ -83,11 +83,11 @@ class batch_work {
         others.for_blocks |= trees.length == plan_type::for_blocks;
       }
       const std::int64_t mine = now.first + t + dealt.owner;
-      [[maybe_unused]] const unsigned turn_of_deal = turn;
+      [[maybe_unused]] const unsigned batch_of_deal = nth_batch;
       t += dealt.trees;
       if (t == now.size && b + step < batches.num()) {
         b += step;
-        ++turn;
+        ++nth_batch;
         current.put(batch(*this, batches, b));
         t = 0;
       }
@@ -99,7 +99,7 @@ class batch_work {
         });
         if (!narrow) {
           if constexpr (notes_wide) {
-            others.wide |= 1u << (turn_of_deal % 32);
+            others.wide |= 1u << (batch_of_deal % 32);
           } else {
             cuda::write_wide_sums_apart(tree, reducer, init, empty, out + mine, dealt, inner);
           }
@@ -116,8 +116,8 @@ class batch_work {
   /// Folds the deals whose sums are not narrow, of the `wide` batches that fold_dealt() has noted.
   TILEFOLD_D void fold_wide(const tree_batches& batches, std::int64_t b, std::int64_t step,
                             unsigned wide) const {
-    for (unsigned turn = 0; b < batches.num(); b += step, ++turn) {
-      if ((wide >> (turn % 32) & 1) == 0) continue;
+    for (unsigned nth_batch = 0; b < batches.num(); b += step, ++nth_batch) {
+      if ((wide >> (nth_batch % 32) & 1) == 0) continue;
       const batch now(*this, batches, b);
 #pragma unroll 1
       for (int t = 0; t < now.size;) {

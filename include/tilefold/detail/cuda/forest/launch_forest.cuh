@@ -369,7 +369,7 @@ void launch_equal_trees_by_warps(const Job& job, std::int64_t trees) {
 }
 
 /// The size of slices with which `resident` blocks at a time fold all trees soonest: `least` items,
-/// or a power of two times that. A turn of the blocks takes as long as the tiles of a slice and one
+/// or a power of two times that. A wave of blocks takes as long as the tiles of a slice and one
 /// tile more, because a block begins its next slice only when the last one has ended.
 inline std::int64_t fastest_slice(std::int64_t trees, std::int64_t length, int tile,
                                   std::int64_t least, std::int64_t resident) {
@@ -456,13 +456,13 @@ constexpr std::int64_t most_blocks_of_row(tile_policy tile, std::int64_t length,
 }
 
 /// The number of blocks a row with which `resident` blocks at a time fold all rows soonest: as many
-/// as fit in up to four turns. A turn takes as long as the tiles of a block and one tile more.
+/// as fit in up to four waves. A wave takes as long as the tiles of a block and one tile more.
 constexpr std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, int tile,
                                      std::int64_t most_blocks, std::int64_t resident) {
   std::int64_t best = 1;
   std::int64_t least_time = (std::numeric_limits<std::int64_t>::max)();
-  for (std::int64_t turns = 1; turns <= 4; ++turns) {
-    const std::int64_t fitting = detail::smaller(turns * resident, most_split_slices) / rows;
+  for (std::int64_t waves = 1; waves <= 4; ++waves) {
+    const std::int64_t fitting = detail::smaller(waves * resident, most_split_slices) / rows;
     const std::int64_t blocks =
         detail::larger(detail::smaller(fitting, most_blocks), std::int64_t{1});
     const std::int64_t tiles = tree::num_blocks(length, tile * blocks);

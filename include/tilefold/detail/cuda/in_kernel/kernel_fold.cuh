@@ -283,7 +283,7 @@ inline constexpr int best_readers =
     pays_to_read_in_pairs(Nt, sizeof(Acc), Full) ? warp_size / 2 : warp_size;
 
 /// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
-/// warp reads those of neighbouring threads in 16-byte loads: load k of all of them is a stripe,
+/// warp reads the nodes of neighbours in 16-byte loads: load k of all of them is a stripe,
 /// and gaps are between stripes, so that neither the lanes that read nor the threads that write
 /// meet in a bank. The size is the same for any number of readers.
 template <int Nt, class Acc, int Readers = warp_size>

@@ -168,8 +168,8 @@ struct index_tables {
   }
 };
 
-/// How many bits of a bin decide: those of num_results, which is the bin of items that are left
-/// out; those of num_results - 1 if no index can be left out.
+/// The bits of bins that the sort compares: enough for num_results, the bin of items that are left
+/// out, or for num_results - 1 if no index can be left out.
 template <class Index>
 constexpr int bits_of_bins(std::int64_t num_results) {
   constexpr auto most = (std::numeric_limits<Index>::max)();
@@ -218,11 +218,11 @@ class index_order {
     });
   }
 
-  /// What was sorted, in its order.
+  /// The words in sorted order.
   const std::uint32_t* words() const { return words_; }
   position_array<std::uint32_t> positions() const { return {words_}; }
   const std::int64_t* offsets() const { return offsets_; }
-  /// The indices in their order; num_results of what is left out.
+  /// The sorted bins: indices, then num_results for items that are left out.
   const std::uint32_t* bins() const { return bins_; }
   /// The memory that the caller asked for.
   char* room() const { return room_; }

@@ -272,17 +272,17 @@ struct head_finder {
 };
 
 /// Finds and counts all heads; a warp takes `rounds` patches. The block that completes a group of
-/// patches adds up its counts, and the one that completes the last group those of groups.
+/// patches scans its counts, and the block that completes the last group scans those of groups.
 template <class Build, class Keys, class CountOut>
 __global__ void __launch_bounds__(by_key_nt)
     heads_kernel(Keys keys, CountOut num_runs_out, run_tables tables, int rounds) {
   __shared__ bool completed;
   cuda::wait_for_previous_launch();
-  const int of_block = rounds * by_key_warps;
-  const std::int64_t first_patch = std::int64_t{blockIdx.x} * of_block;
+  const int patches_of_block = rounds * by_key_warps;
+  const std::int64_t first_patch = std::int64_t{blockIdx.x} * patches_of_block;
   const std::int64_t left = tables.num_patches - first_patch;
 #pragma unroll 1
-  for (int p = warp_of_thread(); p < of_block && p < left; p += by_key_warps) {
+  for (int p = warp_of_thread(); p < patches_of_block && p < left; p += by_key_warps) {
     const std::int64_t patch = first_patch + p;
     const head_bits heads = head_finder<Keys>{keys}.of_patch(tables.begin(patch));
     tables.heads[patch * warp_size + lane_of_thread()] = heads;
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(by_key_nt)
   const std::int64_t first = group << tables.group_bits;
   const std::int64_t size =
       detail::smaller(std::int64_t{1} << tables.group_bits, tables.num_patches - first);
-  const auto arrived = static_cast<unsigned>(detail::smaller(std::int64_t{of_block}, left));
+  const auto arrived = static_cast<unsigned>(detail::smaller(std::int64_t{patches_of_block}, left));
   if (!cuda::arrive(tables.arrivals + group, arrived, static_cast<unsigned>(size), completed)) {
     return;
   }

@@ -15,7 +15,7 @@ namespace tilefold::detail::cuda {
 /// Items before the first key that patches may begin with, at most.
 inline constexpr std::int64_t most_items_to_alignment = 16;
 
-/// Patches of n keys, for any alignment: those of whole blocks.
+/// The most patches of n keys, at any alignment; as many as whole blocks take.
 constexpr std::int64_t most_patches(std::int64_t n) {
   return tree::num_blocks(n + most_items_to_alignment, by_key_tile) * by_key_warps;
 }
@@ -32,7 +32,7 @@ constexpr std::int64_t most_patch_groups(std::int64_t n) {
   return std::int64_t{1} << patch_group_bits(n);
 }
 
-// What counts can hold.
+// The most items that counts within a group of patches can hold.
 inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
 static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
                                                                                     << 31);
@@ -57,7 +57,7 @@ constexpr std::int64_t run_table_words(std::int64_t n) {
   return most_patches(n) * (warp_size + 1) + 2 * most_patch_groups(n) + 3 * most_open_runs(n) + 1;
 }
 
-/// n keys; the tables lie after what the forest of open runs needs.
+/// The workspace for n keys: that of the forest of open runs, then the tables.
 constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes) {
   if (most_open_runs(n) == 0) return {0, 0};
   const workspace_demand forest = queue_demand(most_open_runs(n), acc_bytes);

@@ -28,7 +28,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// What a lane knows of a patch.
+/// A lane's heads of a patch.
 struct patch_heads {
   head_bits mine;
   unsigned reach;       // of the reach_items after it
@@ -57,8 +57,8 @@ struct values_by_key<source_of<std::index_sequence<0>, T*>, true> {
   using stream_type = value_stream<T, items>;
 };
 
-/// One warp's work: the runs that begin in one patch, span by span, the last span first; or those
-/// that begin in `Share` items of it, a span, of which the others are other warps'.
+/// One warp's work: the runs that begin in one patch, span by span, the last span first; or only
+/// the runs that begin in `Share` items of it, a span, while other warps fold the others.
 template <int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
 class patch_work {
   using key_type = typename Input::key_type;

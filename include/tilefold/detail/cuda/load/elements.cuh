@@ -38,7 +38,7 @@ concept transforming_iterator = requires(const It& it) {
 template <class It>
 concept transforms_or_zips = transforming_iterator<It> || zipped_iterators<It>;
 
-// ---- what lies underneath, as the pointer that it is if it is one
+// ---- the source underneath an adaptor; a contiguous iterator becomes its pointer
 
 template <class It>
 TILEFOLD_HD auto as_pointer_if_one(const It& it) {
@@ -239,7 +239,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   }
 
  public:
-  /// Whether loads touch memory behind what they are asked for.
+  /// Whether loads touch memory behind the items that they are asked for.
   __device__ static bool overreads(const source_type& source) {
     return (holder_for<Its, Holders>::type::overreads(iterator<Index>(source)) || ...);
   }
@@ -268,7 +268,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     (holder<Index>(*this).template drop<N>(count), ...);
   }
 
-  // ---- what they give
+  // ---- the items and elements that were loaded
 
   /// The item of iterator I at a place.
   template <std::size_t I, class... Place>
@@ -287,7 +287,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     reducer.absorb(value, holder<Index>(*this).get(place...)...);
   }
 
-  // ---- what holders in shared memory give, which are told their iterators again
+  // ---- elements of holders in shared memory, which are told their iterators again
 
   template <class Reducer, class... Place>
   TILEFOLD_D typename Reducer::accumulator lift_from(const Reducer& reducer,
@@ -302,7 +302,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     return lift_each<N>(
         reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
   }
-  /// What visit(packets...) makes of N neighbouring items of each iterator.
+  /// Returns visit(packets...) of N neighbouring items of each iterator.
   template <int N, class Visit, class... Place>
   TILEFOLD_D auto visit_packets(const Visit& visit, const source_type& source,
                                 Place... place) const {

@@ -143,8 +143,8 @@ class lane_items<T*, Stripes, Width> {
     for (int r = 0; r < Stripes; ++r) packets_[r] = lane_first[r * warp_size];
   }
 
-  // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
-  // ends is what the next lane holds at its beginnings. Lane 31 is before the next stripe's lane 0.
+  // Each lane holds aligned packets, which begin `offset` bytes too early. Their ends lack the
+  // first bytes of the next lane's packets; after lane 31 comes lane 0 of the next stripe.
   TILEFOLD_D void shift_stripes(const packet* lane_first, unsigned offset) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     lacking after{};

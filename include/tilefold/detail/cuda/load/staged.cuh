@@ -86,7 +86,7 @@ class shared_elements : public elements_of<Source, Holders> {
   template <class... Count>
   TILEFOLD_D void fill(const Source& source, Count... count) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    __syncwarp();  // all lanes have read what was here
+    __syncwarp();  // all lanes have read the previous elements
     this->load(source, lane, count...);
     cuda::commit_stage();
   }
@@ -143,7 +143,7 @@ class staged_cells {
     }
   }
 
-  /// Loads the first `count` items alone; what is behind them is not touched.
+  /// Loads the first `count` items, and touches no memory behind them.
   TILEFOLD_D void load(const It& first, int lane, int count)
     requires by_words
   {
@@ -187,7 +187,7 @@ class staged_cells {
       from += lane * 4;
       constexpr int cells = warp_size / places::vectors;  // that all lanes copy at once
       constexpr int copied = 4 * warp_size;               // words at once
-      // Two sets of cells further on, keys are the same again.
+      // Cells q and q + 2 * cells have the same key.
       unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / places::vectors));
       unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / places::vectors + cells));
 #pragma unroll
@@ -318,7 +318,7 @@ class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holde
     return lane_stage::overreads(source) ? 4 : 0;
   }
 
-  /// What visit(packets...) makes of N items of this lane's cell from item i on, N of each
+  /// Returns visit(packets...) of N items of this lane's cell from item i on, N of each
   /// iterator; `source` as in fill(), `index` the first one's own in its tree.
   template <int N, class Visit>
   TILEFOLD_D auto packets(const Visit& visit, const Source& source, int i,
@@ -451,7 +451,7 @@ struct staged_holders : in_shared_memory {
 template <class Source, int Capacity>
 class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
  public:
-  /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
+  /// Item i of the span that begins with `source`, lifted; `index` is its index in its tree.
   template <class Reducer>
   TILEFOLD_D typename Reducer::accumulator lift(const Reducer& reducer, const Source& source, int i,
                                                 std::int64_t index) const {

@@ -37,8 +37,8 @@ constexpr std::int64_t rounded_message_bytes(std::int64_t bytes, std::int64_t st
 }
 
 /// The size of messages of at most `blocks` blocks to ranks of type Comm. A transport whose ranks
-/// must all send as much has long steps: then calls of other types have mostly the same size, and
-/// ranks that are in different calls still meet.
+/// must all send messages of one size has long steps: then most calls have messages of that size,
+/// and ranks that are in different calls still exchange them.
 template <class Comm>
 constexpr std::int64_t rank_message_bytes(std::int64_t blocks, std::int64_t accumulator_bytes) {
   const std::int64_t bytes = rank_blocks_at + blocks * accumulator_bytes;
@@ -211,10 +211,10 @@ auto ready_join(const device_info& gpu) {
                   "join_kernel", warp_size, starts::early);
 }
 
-/// How a cuda_executor joins what ranks send.
+/// How a cuda_executor joins the messages of ranks.
 template <class Build>
 struct message_folds {
-  /// Writes what the messages of all ranks make together through `out`, in stream order.
+  /// Writes the fold of the messages of all ranks through `out`, in stream order.
   template <class Executor, class Messages, class Reducer, class Init, class Empty, class Out>
   static void write(Executor& exec, const Messages& all, const Reducer& reducer, const Init& init,
                     const Empty& empty, const Out& out) {

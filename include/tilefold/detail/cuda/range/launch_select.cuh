@@ -51,7 +51,7 @@ class warp_list {
   TILEFOLD_D void store(Element* items) const {
     if (lane() < Size) items[lane()] = mine_;
   }
-  /// Adds what store() wrote.
+  /// Adds the elements of a stored list.
   TILEFOLD_D void merge_stored(const Element* items) {
     const int opposite = warp_size - 1 - lane();
     const Element element = items[opposite < Size ? opposite : 0];
@@ -105,7 +105,7 @@ class warp_list {
   Element bound_ = none();
 };
 
-/// One warp's part of the tiles of its block. `Elements` lifts an item to what the lists hold.
+/// One warp's part of the tiles of its block. `Elements` lifts an item to an element of the lists.
 template <tile_policy Policy, int Size, class Source, class Elements>
 class select_fold {
   using element = typename Elements::accumulator;

@@ -3,9 +3,9 @@
 // tile_kernel's work in a piece: it writes the values of the piece's maximal aligned blocks
 // (tree.hpp). The tiles are those of the whole sequence, of which the piece is a part:
 //
-//     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (unit_fold): what
-//                                                          they have are blocks of the piece
-//     partials            1   2   3   4   5   6            those between are folded as by reduce()
+//     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (unit_fold): their
+//                                                          loose nodes are blocks of the piece
+//     partials            1   2   3   4   5   6            tiles between are folded as by reduce()
 //     groups          . . 1 | 2   3   4   5 | 6 . .        of the whole sequence, too: here 2, 3...
 //     level 1                       2-5                    of a group that is cut all nodes but a
 //                                                          few are joined; the loose ones are
@@ -202,8 +202,8 @@ class unit_fold {
       const bool has_tail =
           tail != end && (tail != head || head == begin) && warp == (tail / part + 1) % warps;
 #pragma unroll 1
-      for (int turn = has_head ? 0 : 1; turn < (has_tail ? 2 : 1); ++turn) {
-        const int mine = (turn == 0 ? head : tail) + lane();
+      for (int which = has_head ? 0 : 1; which < (has_tail ? 2 : 1); ++which) {
+        const int mine = (which == 0 ? head : tail) + lane();
         slot<acc> value;
         stretches.put_value(value, mine, lane() < stretch && exists(mine, 1));
         meet(value, mine, 1, stretch);
@@ -371,7 +371,7 @@ class piece_work {
                                     static_cast<unsigned>(whole_begin - whole.first),
                                     static_cast<unsigned>(whole_end - whole.first));
     }
-    // The first tile of all, if it is cut, the last, and what could not be read as a whole.
+    // Cut tiles, and whole tiles that Tiles::fold() could not read because it would overread.
 #pragma unroll 1
     for (std::int64_t t = begin; t < end; ++t) {
       if (t >= whole_begin && t < folded) t = folded;

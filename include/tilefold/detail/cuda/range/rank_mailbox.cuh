@@ -55,7 +55,7 @@ class rank_mailbox {
   }
 
   std::int64_t bytes() const { return bytes_; }
-  /// This rank's own message; behind it those of all.
+  /// This rank's own message, and behind it the messages of all ranks.
   char* message() const { return memory_; }
   char* messages() const { return memory_ + bytes_; }
 
