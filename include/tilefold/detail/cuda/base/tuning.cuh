@@ -7,13 +7,13 @@
 // lanes with accumulators of 9 to 32 bytes. docs/notes/tuning.md has the figures, and what was
 // tried and lost. Where each kernel has its nt and vt:
 //
-//     tile_kernel, blocks_kernel        the table in policy_for()
-//     short_kernel, and any order       short_policy_for(), any_order_policy_for(),
-//     and lists                         select_policy_for()
-//     staged tiles and trees            staged_reducer_shape(), staged_structs_shape()
-//     lanes, warps and subtrees         lanes_nt, warps_nt, subtree_nt (tuning_forests.cuh)
-//     exact sums, columns, keys         tuning_exact.cuh, tuning_columns.cuh, tuning_keys.cuh
-//     rows, users' kernels              in the kernel's file
+//     tile_kernel, blocks_kernel          the table in policy_for()
+//     short_kernel                        short_policy_for()
+//     any_order_kernel, select_kernel     any_order_policy_for(), select_policy_for()
+//     staged tiles and trees              staged_reducer_shape(), staged_structs_shape()
+//     trees by lanes, warps, subtrees     lanes_nt, warps_nt, subtree_nt (tuning_forests.cuh)
+//     exact sums, columns, runs of keys   tuning_exact.cuh, tuning_columns.cuh, tuning_keys.cuh
+//     rows, kernels of users              in the kernel's file
 //
 // A type, a launch bound and a kernel have one shape for all GPUs, because a template means one
 // thing in a program. To tune another GPU: give it a table of what host code decides at a launch
@@ -55,10 +55,10 @@ constexpr tile_policy policy_of(int nt, int thread_bytes, int item_bytes) {
   return {nt, detail::bounded(floor_power_of_two(thread_bytes / item_bytes), 1, 64)};
 }
 
-/// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
-/// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs whose
-/// accumulators are the structs themselves take long to shuffle, so they have more bytes in flight.
-/// Accumulators of more than 16 bytes want more registers than 512 threads leave them.
+/// The policy for items of `bytes` bytes, on all GPUs an H200's: the first line that fits. 64 bytes
+/// in flight per thread at 1024 threads per SM hide the memory's latency, and tiles of 32 KiB make
+/// the work between tiles small. Structs that are their own accumulators take long to shuffle, so
+/// they have more in flight. Larger items want more registers than 512 threads leave them.
 constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
   constexpr struct {
     int most_bytes;  // of an item
@@ -77,7 +77,7 @@ constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
       return policy_of(line.nt, line.thread_bytes, bytes);
     }
   }
-  return policy_of(128, 512, bytes);  // vt = 16 to 1
+  return policy_of(128, 512, bytes);  // larger items: vt = 16 to 1
 }
 
 /// The size of an item or accumulator, as policies use it: above this limit the policy is the same.

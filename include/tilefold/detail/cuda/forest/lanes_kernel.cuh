@@ -91,8 +91,8 @@ class batch_work {
         current.put(batch(*this, batches, b));
         t = 0;
       }
-      next = trees_type(now.forest, t, now.size,
-                        plan.longest_for_warp);  // comes while these are folded
+      // Lengths of the next trees are loaded while these are folded.
+      next = trees_type(now.forest, t, now.size, plan.longest_for_warp);
       if constexpr (writes_exact_sums<Reducer, Init>) {
         const bool narrow = fold.visit_narrow_sum([&](const auto& sum) {
           if (dealt.holds_result()) keep_exact(mine, dealt.count, sum);
