@@ -91,9 +91,9 @@ class stripe_fold {
 
   /// The node of stripe lane % 2^stripe_bits, if there is such a stripe; else that of some stripe.
   /// Stripes are merged in pairs while lanes are halved: at lane bit b, lanes with the bit clear
-  /// keep the even stripe, the others the odd one, and each sends the other's value across. A
-  /// stripe without a partner is its own. So there are Stripes - 1 + lane_bits - stripe_bits
-  /// shuffles for a power of two of stripes, not lane_bits * Stripes.
+  /// keep the even stripe, the others the odd one, and each sends the other stripe's value. A
+  /// stripe without a partner is both kept and sent. So there are Stripes - 1 + lane_bits -
+  /// stripe_bits shuffles for a power of two of stripes, not lane_bits * Stripes.
   TILEFOLD_D acc fold_each(const registers<acc, Stripes>& values) const {
     return fold_lane_bits<stripe_bits>(merge<0>(values));
   }
@@ -189,7 +189,7 @@ class stripe_fold {
     return first_ + stripe * stripe_items + tree::right_half(lane_, bit + 1) * Width;
   }
 
-  // A constant where it can be: then lanes need not be made to converge.
+  // A constant for whole warps, so that the compiler adds no code by which lanes converge.
   TILEFOLD_D unsigned members() const { return Lanes == warp_size ? full_warp : members_; }
 
   TILEFOLD_D acc received(const acc& sent, int mask) const {
@@ -237,10 +237,10 @@ class stripe_fold {
     return node[0];
   }
 
-  // One stripe's node, open to fusion, by way of the first lanes: mine is always the left operand,
-  // so nothing needs to be selected, and is closed to fusion while its copy is on its way. Lanes
-  // where no node starts hold folds of neighbours, too, but those are not used. At the last level
-  // every lane gets both operands, in place of the result by one more shuffle after it.
+  // One stripe's node, open to fusion, in the lower lanes: mine is always the left operand, so
+  // nothing is selected, and it is closed to fusion while its copy travels. Lanes where no node
+  // starts compute folds that are not used. At the last level every lane receives both operands,
+  // which replaces one more shuffle of the result.
   template <int FirstBit>
   TILEFOLD_D acc fold_down(const acc& value) const {
     registers<acc, 1> node;
@@ -330,7 +330,7 @@ struct block_tree {
     }
   }
 
-  /// Keeps the node of this warp.
+  /// Stores the node of this warp.
   TILEFOLD_D static void put(acc* values, const acc& mine) {
     if (threadIdx.x % warp_size == 0)
       ::new (static_cast<void*>(values + threadIdx.x / warp_size)) acc(mine);

@@ -481,7 +481,7 @@ inline constexpr bool folds_rows_in_any_order =
     fold_traits<Reducer>::folds_in_any_order && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::selects && sizeof(typename Reducer::accumulator) <= 32;
 
-/// Folds long rows in any order, if that pays. False, with nothing launched, of others.
+/// Folds long rows in any order, if that is faster. If not, false, with nothing launched.
 template <class Build, class Job, class WorkspaceFor>
 bool launch_any_order_rows(const Job& job, const WorkspaceFor& workspace_for) {
   using acc = typename Job::acc;
