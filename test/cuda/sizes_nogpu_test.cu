@@ -180,12 +180,12 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
         detail::smaller(gpu::most_short_blocks, tree::num_blocks(n, tiles.tile()));
     all.push_back({lists > 1 ? lists * acc_bytes : 0, sizeof(unsigned)});
   }
-  if (n <= gpu::most_short_items(short_tile, acc_bytes)) {
+  if (n <= gpu::most_short_range_items(short_tile, acc_bytes)) {
     // As launch_short() asks.
     for (const bool clusters : {false, true}) {
       for (const int nt : {32, 256, 1024}) {
         for (const int parts : {1, 2, 16}) {
-          gpu::launch_tuning tuning = gpu::default_tuning;
+          gpu::launch_tuning tuning = gpu::h200_tuning;
           tuning.short_nt = nt;
           tuning.short_tile_parts = parts;
           const gpu::grid_shape grid = gpu::short_shape_for(short_tile, n, clusters, tuning);
@@ -287,7 +287,7 @@ TEST(CudaSizes, AreSmall) {
   }
 }
 
-// As launch_equal_slices() cuts trees, on a GPU that holds `resident` blocks.
+// As launch_equal_trees_by_blocks() cuts trees, on a GPU that holds `resident` blocks.
 TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
   shape_stream bits(seed());
   for (int i = 0; i < 100000; ++i) {

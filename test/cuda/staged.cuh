@@ -37,7 +37,7 @@ inline std::vector<std::int64_t> long_sizes() {
 // bytes are staged. On a GPU of 132 SMs there are fewer staged tiles than SMs up to long_sizes().
 inline std::vector<std::int64_t> seam_sizes(int item_bytes) {
   namespace gpu = detail::cuda;
-  const std::int64_t seam = gpu::most_short_items(gpu::short_policy_for(item_bytes), 32);
+  const std::int64_t seam = gpu::most_short_range_items(gpu::short_policy_for(item_bytes), 32);
   const int staged_tile = gpu::staged_reducer_shape(item_bytes).policy().tile();
   return {seam - 1,
           seam,

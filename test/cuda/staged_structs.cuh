@@ -49,7 +49,7 @@ template <class Item>
 std::vector<std::int64_t> lengths() {
   constexpr gpu::staged_shape shape = gpu::staged_structs_shape(item_bytes<Item>);
   const std::int64_t seam =
-      gpu::most_short_items(gpu::short_policy_for(item_bytes<Item>), item_bytes<Item>);
+      gpu::most_short_range_items(gpu::short_policy_for(item_bytes<Item>), item_bytes<Item>);
   const std::int64_t tile = shape.policy().tile();
   const std::int64_t stripe = 32 * shape.cell;
   const std::int64_t whole = (seam / tile + 2) * tile;

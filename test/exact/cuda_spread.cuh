@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items that lie as far apart as can be, so that nothing that a warp takes at once fits together:
-// all binades in every tile, and the least beside the largest. What is large cancels, so that a
-// lost bit is the result.
+// Items whose exponents are spread, for exact sums. spread_items(): neighbours with few or many
+// exponents. cancelling(): items as far apart as can be, so that nothing that a warp takes at once
+// fits together: all binades in every tile, and the least beside the largest. Large items cancel,
+// so that a lost bit is the result.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -26,6 +28,49 @@ namespace {
 namespace r = reducers;
 using test::bytes_of;
 using test::gpu_array;
+
+/// Rounds of spread_items() that a test takes: the host adds doubles that lie far apart slowly.
+template <class T>
+constexpr int rounds_of_spreads = sizeof(T) == 8 ? 3 : 6;
+
+/// n items. The exponents of neighbours spread over few or many values: the least, the largest, or
+/// some between. Some items are zeros, and in some places all are. If `mixed`, spread and place
+/// change within the range.
+template <class T>
+std::vector<T> spread_items(std::size_t n, bool mixed, std::mt19937_64& random) {
+  constexpr int exponents = test::float_layout<T>::exponents;
+  const auto below = [&](int bound) {
+    return static_cast<int>(random() % static_cast<std::uint64_t>(bound));
+  };
+  std::vector<T> items;
+  while (items.size() < n) {
+    constexpr int spreads[] = {1, 2, 8, 16, 20, 23, 24, 39, 40, 41, 42, 79, 80, 81, 120, exponents};
+    const int spread = std::min(exponents, spreads[below(16)]);
+    const int place = below(4);
+    const int lowest = place == 0   ? 0
+                       : place == 1 ? exponents - spread
+                                    : below(exponents - spread + 1);
+    const int zeros = below(8) == 0 ? 1 : 64;  // one item in so many
+    const bool of_minus = below(2) == 0;
+    const std::size_t length = mixed ? static_cast<std::size_t>(1 + below(20000)) : n;
+    for (std::size_t i = 0; i < length; ++i) {
+      const bool zero = below(zeros) == 0;
+      items.push_back(test::float_of<T>(zero ? of_minus : below(2) == 0,
+                                        zero ? 0 : lowest + below(spread), zero ? 0 : random()));
+    }
+  }
+  items.resize(n);
+  return items;
+}
+
+/// The items of a, then the partner of each of them, then `last`.
+template <class T, class Partner>
+std::vector<T> with_partners(const std::vector<T>& a, Partner partner, T last) {
+  std::vector<T> result = a;
+  for (const T x : a) result.push_back(partner(x));
+  result.push_back(last);
+  return result;
+}
 
 enum class pattern {
   all_binades,  // any `exponents` neighbours have all exponents

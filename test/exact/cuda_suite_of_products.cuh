@@ -66,11 +66,11 @@ TYPED_TEST_P(CudaExactProducts, LongRangesOfEverySpread) {
     const auto itself = [](T x) { return x; };
     for (int round = 0; round < rounds_of_spreads<T>; ++round) {
       const std::size_t half_n = (std::size_t{1} << 21) + 777;
-      const auto a = stretches<T>(half_n, round < 2, random);
-      const auto b = stretches<T>(half_n, round < 2, random);
+      const auto a = spread_items<T>(half_n, round < 2, random);
+      const auto b = spread_items<T>(half_n, round < 2, random);
       const T tiny = test::float_of<T>(false, 0, 1 + random() % 2);
-      const auto x = twice(a, test::negated<T>, tiny);
-      const auto y = twice(b, itself, tiny);
+      const auto x = with_partners(a, test::negated<T>, tiny);
+      const auto y = with_partners(b, itself, tiny);
       const test::gpu_array<T> on_gpu(x);
       const test::gpu_array<T> other_on_gpu(y);
       const T* const first = on_gpu.data();

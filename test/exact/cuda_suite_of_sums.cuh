@@ -130,9 +130,9 @@ TYPED_TEST_P(CudaExact, LongRangesOfEverySpread) {
     cuda_executor gpu;
     for (int round = 0; round < rounds_of_spreads<T>; ++round) {
       const std::size_t half_n = (std::size_t{1} << 21) + 777;
-      const auto a = stretches<T>(half_n, round < 2, random);
+      const auto a = spread_items<T>(half_n, round < 2, random);
       const T tiny = test::float_of<T>(false, 0, 1 + random() % 2);
-      const auto x = twice(a, test::negated<T>, tiny);
+      const auto x = with_partners(a, test::negated<T>, tiny);
       const test::gpu_array<T> on_gpu(x);
       const T* const first = on_gpu.data();
       const auto n = static_cast<std::ptrdiff_t>(x.size());

@@ -18,7 +18,7 @@ namespace tilefold::test {
 namespace {
 
 constexpr std::int64_t many = detail::cuda::least_short_trees;
-constexpr int in_lane = detail::cuda::short_items;
+constexpr int in_lane = detail::cuda::short_tree_items;
 constexpr int most_mean = detail::cuda::most_short_mean;
 
 /// Accumulators of a word, by which lanes take whole trees. Neither commutative nor associative.

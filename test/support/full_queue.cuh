@@ -23,7 +23,7 @@ namespace tilefold::test {
 struct full_queue {
   static constexpr detail::cuda::launch_tuning tuning = detail::cuda::tuning_of(90);
   static constexpr std::int64_t two_slices = tuning.slice_items(tuning.many_trees) + 1;
-  static constexpr std::int64_t one_slice = tuning.warp_items(tuning.many_trees) + 1;
+  static constexpr std::int64_t one_slice = tuning.longest_for_warp(tuning.many_trees) + 1;
   // As a run of keys, this is open wherever in a patch it begins.
   static constexpr std::int64_t of_warp = detail::cuda::patch_items + detail::cuda::reach_items;
 

@@ -13,8 +13,7 @@
 
 #include <tilefold/detail/cuda/base/words.cuh>
 
-// Only assemblers from CUDA 12.8 on can be told that nothing is handed over by an arrival; without
-// the word it is a release, which costs time and changes nothing.
+// Assemblers before CUDA 12.8 know no relaxed arrival; a release costs time and changes nothing.
 #if defined(__NVCC__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
 #define TILEFOLD_RELAXED_ARRIVAL ".relaxed.cta"
 #else
@@ -34,8 +33,8 @@ __device__ constexpr bool has_clusters() {
 #endif
 }
 
-/// Shared memory for a value of each block; the first block's is used. `block` is the number of the
-/// calling one in its cluster.
+/// Shared memory for a value of each block; that of the first block is used. `block` is the number
+/// of the calling block in its cluster.
 template <class Acc>
 struct cluster_exchange {
   alignas(8) words<Acc> values[cluster_blocks];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a type can be copied as bytes, to a GPU and between its threads. If not, one sentence
+// Whether a type can be copied as bytes, to a GPU and between its threads. If not, a static_assert
 // says so before a kernel is instantiated.
 #pragma once
 
@@ -18,7 +18,7 @@ enum class tie_rule;
 
 namespace tilefold::detail::cuda {
 
-/// Whether kernels may have such accumulators: one that takes a compiler many minutes says no.
+/// Whether kernels may have such accumulators; not if kernels of them take minutes to compile.
 template <class Accumulator>
 constexpr bool folds_on_gpus() {
   if constexpr (requires { Accumulator::folds_on_gpus; }) return Accumulator::folds_on_gpus;

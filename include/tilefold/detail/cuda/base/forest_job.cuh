@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the launches of a forest are asked for.
+// The arguments of the launches of a forest.
 #pragma once
 
 #include <tilefold/detail/cuda/base/launcher.cuh>

@@ -3,7 +3,7 @@
 // What every kernel uses, whatever it folds:
 //
 //     type        build                          how the translation unit is compiled
-//     begins      wait_for_previous_launch()     or refuse_flush_to_zero(), if none overlap
+//     begins      wait_for_previous_launch()     or refuse_flush_to_zero(), if no launches overlap
 //     lifts       closed_reducer                 the reducer, its steps closed to fusion
 //     deals       tile_shares                    which tiles are a block's
 //     ends        write()                        to an output iterator, or where a call waits
@@ -104,8 +104,8 @@ struct tile_shares {
 
 /// Called where every kernel that folds begins. nvcc's -use_fast_math and -ftz=true flush subnormal
 /// numbers to zero, in the library's operations as well, and define no macro: only the compiler's
-/// last stage knows of them. So this is nothing, or an instruction that does not exist, and the
-/// assembler stops with its name.
+/// last stage knows of them. That stage removes this code, or leaves an instruction that does not
+/// exist, at whose name the assembler stops.
 TILEFOLD_D void refuse_flush_to_zero() {
   if (TILEFOLD_NVVM_REFLECT("__CUDA_FTZ") != 0) {
     asm volatile("tilefold_does_not_go_with_use_fast_math_or_ftz_true;");

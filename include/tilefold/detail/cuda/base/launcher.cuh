@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way in which a kernel is asked about and launched:
+// How kernels are queried and launched:
 //
 //     static known_kernel known;
 //     const auto kernel = known.on(gpu, &tile_kernel<...>, "tile_kernel", nt, starts::early);
 //     kernel.launch(kernel.most(tiles), stream, arguments...);
 //
-// on() asks the GPU once. Whatever can fail ahead of a launch fails there. So a call of several
-// launches has all its kernels ready before the first one writes anything. This file brings
-// launches the runtime, the workspace, and what kernel.cuh brings kernels.
+// on() asks the GPU once. Whatever can fail ahead of a launch fails there, so a call of several
+// launches has all its kernels ready before the first one writes anything. Includes of launches:
+// this file brings the runtime, the workspace and kernel.cuh.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -43,19 +43,18 @@ inline constexpr std::int64_t most_tiles = (std::numeric_limits<int>::max)();
 
 /// When the blocks of a kernel may start.
 ///
-/// None starts early in a stream that may end meanwhile. There such a launch may wait for good for
-/// the one before it, which has ended: seen on an H200 (driver 580.159.04, CUDA 13.0), where its
-/// blocks filled the GPU and cudaStreamPerThread had been used. A program without this library
-/// shows it, too (test/cuda/ended_streams_test.cu). So launches start early in streams of
-/// executors' own, which wait before they destroy them, in the legacy stream, and in graphs.
+/// No launch starts early in a stream that may be destroyed meanwhile: there it may wait forever
+/// for the previous launch, which has ended. Seen on an H200 (driver 580.159.04, CUDA 13.0), where
+/// its blocks filled the GPU and cudaStreamPerThread had been used; also in a program without this
+/// library (test/cuda/ended_streams_test.cu). So launches start early in executors' own streams,
+/// which executors wait for before they destroy them, in the legacy stream, and in graphs.
 enum class starts {
-  in_turn,     // when the launch before has ended
-  early,       // before that; the kernel calls wait_for_previous_launch()
-  in_clusters  // the same; also as a cluster of cluster_blocks blocks, where the launch says so
+  in_turn,     // when the previous launch has ended
+  early,       // before it has ended; the kernel calls wait_for_previous_launch()
+  in_clusters  // early, and as a cluster of cluster_blocks blocks where the launch says so
 };
 
-/// Blocks, and threads of each. Or the blocks of one row, where there are `rows` of them: then x is
-/// the row, and y the block.
+/// `blocks` blocks of `nt` threads; with `rows` rows, so many for each: x is the row, y the block.
 struct grid_shape {
   std::int64_t blocks;
   int nt;
@@ -63,13 +62,13 @@ struct grid_shape {
   std::int64_t rows = 0;
 };
 
-/// A kernel of which everything is known that a launch on this GPU can ask for.
+/// A kernel, and what a launch on this GPU needs to know of it.
 template <class... Parameters>
 struct ready_kernel {
   void (*kernel)(Parameters...);
   const char* name;
   int nt;                 // threads of a block, unless the launch has fewer
-  std::int64_t resident;  // blocks of them that the GPU holds at once
+  std::int64_t resident;  // blocks of nt threads that the GPU holds at once
   bool early;
   bool clusters;
   bool stream_lasts = false;
@@ -94,8 +93,7 @@ struct ready_kernel {
     }
     if (grid.cluster) attributes[config.numAttrs++] = in_clusters(grid.rows != 0);
     void* addresses[] = {const_cast<Parameters*>(std::addressof(arguments))...};
-    // By the runtime's C interface: its return value is this launch's own, where <<<>>> leaves it
-    // mixed with earlier errors.
+    // The C interface returns this launch's own error; <<<>>> would mix it with earlier ones.
     require(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses),
             "launch of ");
   }
@@ -110,11 +108,8 @@ struct ready_kernel {
   static cudaLaunchAttribute in_clusters(bool of_rows = false) {
     cudaLaunchAttribute result{};
     result.id = cudaLaunchAttributeClusterDimension;
-    if (of_rows) {
-      result.val.clusterDim = {1, cluster_blocks, 1};
-    } else {
-      result.val.clusterDim = {cluster_blocks, 1, 1};
-    }
+    result.val.clusterDim = {cluster_blocks, 1, 1};
+    if (of_rows) result.val.clusterDim = {1, cluster_blocks, 1};
     return result;
   }
 
@@ -123,8 +118,8 @@ struct ready_kernel {
   }
 };
 
-/// What has been asked about one kernel. It does not hold the kernel: the loader may make one
-/// object of those of two shared libraries, and each of these has to launch its own kernel.
+/// What GPUs have answered about one kernel. It does not hold the kernel's address: the loader may
+/// merge these objects of two shared libraries, and each library has to launch its own kernel.
 class known_kernel {
  public:
   /// The kernel on this GPU, which is current; `nt` threads of a block are the most of any launch.
@@ -149,7 +144,7 @@ class known_kernel {
   }
 
  private:
-  // The context that was asked in, and an odd bit, above the answer.
+  // The number of the context that was asked in, and a bit that is set, above the answer.
   using word = unsigned long long;
   static constexpr int context_bit = 16;
   static constexpr word blocks_mask = 0xff;  // of an SM

@@ -18,10 +18,10 @@
 
 namespace tilefold::detail::cuda {
 
-// Whether this process has loaded CUDA's driver: a host that folds in a program with CUDA need not
-// start it, which takes some tenths of a second, to know its own memory.
+// Whether this process has loaded CUDA's driver. If not, all memory is the host's, and the driver
+// need not be started to know that, which takes some tenths of a second.
 
-// A count of all objects that were loaded so far.
+// The number of shared objects that were loaded so far.
 inline unsigned long long num_loads() {
   unsigned long long count = 0;
   (void)dl_iterate_phdr(
@@ -46,10 +46,10 @@ inline bool find_driver() {
              nullptr) != 0;
 }
 
-// Whether it has been seen. It stays, once it is there.
+// Whether the driver has been seen among the loaded objects. Once loaded, it stays.
 inline std::atomic<bool> driver_was_seen{false};
 
-/// Looks through the loaded objects only where there are more of them than the last time.
+/// Looks through the loaded objects only if objects were loaded since the last time.
 inline bool is_driver_loaded() {
   static std::atomic<unsigned long long> looked_at{0};
   if (driver_was_seen.load(std::memory_order_acquire)) return true;
@@ -92,7 +92,7 @@ class device_scope {
   bool changed_ = false;
 };
 
-/// Lets this thread ask for events, and get and free memory, while another one captures.
+/// Lets this thread query events, and allocate and free memory, while another thread captures.
 class beside_captures {
  public:
   beside_captures() noexcept { exchange(); }
@@ -120,7 +120,7 @@ inline bool is_capturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-/// A function of the driver, there since CUDA `version`; null if it cannot be had.
+/// A function of the driver, which has it since CUDA `version`; null if it has not.
 template <class Function>
 Function* driver_function(const char* name, [[maybe_unused]] unsigned version) noexcept {
   void* found = nullptr;
@@ -152,8 +152,8 @@ inline unsigned long long current_context() noexcept {
   return number_of(context, &number) == 0 ? number : 0;
 }
 
-/// The same of `device`, the current device. A context is made if there is none: a thread has none
-/// before its first call, nor any thread after cudaDeviceReset().
+/// current_context() of `device`, the current device. Makes a context if there is none: a thread
+/// has none before its first call, nor any thread after cudaDeviceReset().
 inline unsigned long long context_of_current(int device) noexcept {
   const unsigned long long number = cuda::current_context();
   if (number != 0) return number;
@@ -183,8 +183,8 @@ struct pointer_place {
   int device;
 };
 
-/// Where `pointer` leads. Without a usable GPU every pointer is a host pointer; so it is in a
-/// forked child of a process that used one, and while the process ends.
+/// Where `pointer` leads. Without a usable GPU every pointer is a host pointer; also in a forked
+/// child of a process that used a GPU, and while the process ends.
 inline pointer_place place_of(const void* pointer) {
   cudaPointerAttributes attributes{};
   const cudaError_t code = cudaPointerGetAttributes(&attributes, pointer);
@@ -194,7 +194,7 @@ inline pointer_place place_of(const void* pointer) {
     (void)cudaGetLastError();
     return {memory_space::host, -1};
   }
-  // Anything else is an error of earlier work: the answer is not known, and host it must not be.
+  // Other errors are of earlier work: the place is not known, and must not be taken for the host.
   check(code, "cudaPointerGetAttributes");
   switch (attributes.type) {
     case cudaMemoryTypeDevice:
@@ -240,9 +240,8 @@ inline void require_device_access(const void* pointer, const char* what, int dev
   require_reachable(place_of(pointer), pointer, what, device, pageable_access);
 }
 
-// Whether `pointer` is in memory that the runtime knows, or next to some. Pointers are legal one
-// past the end of their memory (a reverse iterator's is there), and those of iterators that count
-// from one lie an item before its start.
+// The place of memory that the runtime knows at `pointer`, or next to it. Pointers may lie one past
+// the end of their memory (a reverse iterator's), or an item before its start (counts from one).
 inline pointer_place nearest_place(const void* pointer) {
   constexpr std::intptr_t largest_item = 64;
   constexpr std::intptr_t offsets[] = {0, -1, largest_item};

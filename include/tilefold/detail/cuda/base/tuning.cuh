@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers that measuring has found: threads of a block (nt), items of a thread (vt), blocks
-// that an SM shall hold, and sizes at which one way is left for another. They decide speed and
+// The measured numbers of ranges and of launches: threads of a block (nt), items of a thread (vt),
+// blocks that an SM shall hold, and sizes at which another kernel takes over. They decide speed and
 // nothing else. All were measured on one NVIDIA H200 (compute capability 9.0, 132 SMs; driver
 // 580.159, CUDA 13.0), except three on one H100: short rows, rows whose items go out again, and
 // lanes with accumulators of 9 to 32 bytes. docs/notes/tuning.md has the figures, and what was
-// tried and lost. This file has those of ranges and of launches; tuning_exact.cuh,
-// tuning_forests.cuh, tuning_columns.cuh and tuning_keys.cuh those of the kernels that they name.
-// Those of rows and of folds in users' kernels stand before these.
+// tried and lost. Where each kernel has its nt and vt:
 //
-//     asked by                            answered by
-//     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
-//                                         GPUs, since a template means one thing in a program
-//     host code, at a launch              tuning_of(compute capability)
-//     a size query                        most_...: bounds for all GPUs, since a query needs none
+//     tile_kernel, blocks_kernel          the table in policy_for()
+//     short_kernel                        short_policy_for()
+//     any_order_kernel, select_kernel     any_order_policy_for(), select_policy_for()
+//     staged tiles and trees              staged_reducer_shape(), staged_structs_shape()
+//     trees by lanes, warps, subtrees     lanes_nt, warps_nt, subtree_nt (tuning_forests.cuh)
+//     exact sums, columns, runs of keys   tuning_exact.cuh, tuning_columns.cuh, tuning_keys.cuh
+//     rows, kernels of users              in the kernel's file
 //
-// To tune for another GPU: what a launch decides goes into a table of that GPU's own, at the end of
-// this file. Another tile shape is another kernel: compile both, and let the launch choose by the
-// compute capability.
-// Numbers that follow from a kernel's structure (lanes of a warp, bits of a word) stand in the
-// kernel's file.
+// A type, a launch bound and a kernel have one shape for all GPUs, because a template means one
+// thing in a program. To tune another GPU: give it a table of what host code decides at a launch
+// (launch_tuning), and a line in tuning_of(). Another tile shape is another kernel: put a second
+// table beside that of policy_for(), compile both kernels, and let the launch choose by compute
+// capability. Size queries know no GPU, so they use bounds for all GPUs (most_...).
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,11 @@ namespace tilefold::detail::cuda {
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
+/// n / d, rounded up; of CUDA blocks, batches, turns. (tree::num_blocks counts aligned blocks.)
+TILEFOLD_HD constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
+  return tree::num_blocks(n, d);
+}
+
 /// `blocks`, or as many as an SM holds of `nt` threads each: 1024 threads before 8.0, then 1536.
 constexpr int blocks_that_fit(int blocks, int nt) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -45,19 +50,34 @@ constexpr int blocks_that_fit(int blocks, int nt) {
 
 // Tiles of ranges and of slices of trees.
 
-/// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
-/// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs whose
-/// accumulators are the structs themselves (`acc_bytes` > 8) take long to shuffle, so they have
-/// more bytes in flight.
+/// `nt` threads with `thread_bytes` bytes of items each: vt is the power of two that fits.
+constexpr tile_policy policy_of(int nt, int thread_bytes, int item_bytes) {
+  return {nt, detail::bounded(floor_power_of_two(thread_bytes / item_bytes), 1, 64)};
+}
+
+/// The policy for items of `bytes` bytes, on all GPUs an H200's: the first line that fits. 64 bytes
+/// in flight per thread at 1024 threads per SM hide the memory's latency, and tiles of 32 KiB make
+/// the work between tiles small. Structs that are their own accumulators take long to shuffle, so
+/// they have more in flight. Larger items want more registers than 512 threads leave them.
 constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
-  if (bytes > 8 && bytes <= 12) return {512, 8};
-  if (bytes > 8 && bytes <= 64 && acc_bytes > 8 && acc_bytes <= bytes) {
-    if (bytes <= 16) return {512, 16};
-    return bytes <= 32 ? tile_policy{1024, 4} : tile_policy{512, 8};
+  constexpr struct {
+    int most_bytes;  // of an item
+    bool structs;    // only for structs that are their own accumulators, of more than 8 bytes
+    int nt;
+    int thread_bytes;
+  } lines[] = {{8, false, 512, 64},    // vt = 64 to 8
+               {12, false, 512, 96},   // vt = 8
+               {16, true, 512, 256},   // vt = 16
+               {32, true, 1024, 128},  // vt = 4
+               {64, true, 512, 512},   // vt = 8
+               {16, false, 512, 64}};  // vt = 4
+  const bool structs = acc_bytes > 8 && acc_bytes <= bytes;
+  for (const auto& line : lines) {
+    if (bytes <= line.most_bytes && (structs || !line.structs)) {
+      return policy_of(line.nt, line.thread_bytes, bytes);
+    }
   }
-  // Accumulators of more than 16 bytes want more registers than 512 threads leave them.
-  if (bytes > 16) return {128, detail::bounded(floor_power_of_two(512 / bytes), 1, 16)};
-  return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
+  return policy_of(128, 512, bytes);  // larger items: vt = 16 to 1
 }
 
 /// The size of an item or accumulator, as policies use it: above this limit the policy is the same.
@@ -89,8 +109,7 @@ inline constexpr int stripe_bytes_budget = 128;
 inline constexpr int most_unrolled_bytes = 128;
 
 /// Whether a thread has the registers for a second tile's items, `loaded_bytes` of them in packets
-/// of `width`. Registers spill with accumulators of 8 bytes, and with larger ones whose items
-/// are as large.
+/// of `width`. They spill with accumulators of 8 bytes, and with larger ones of items as large.
 constexpr bool pays_to_load_ahead(std::size_t loaded_bytes, std::size_t acc_bytes, int width) {
   return loaded_bytes <= 80 && (acc_bytes <= 4 || (acc_bytes > 8 && acc_bytes <= 24 && width >= 4));
 }
@@ -104,8 +123,7 @@ TILEFOLD_HD constexpr int group_size(tile_policy policy) { return policy.nt * gr
 
 /// The largest tile of short ranges; blocks may have fewer threads and so smaller tiles.
 constexpr tile_policy short_policy_for(int bytes) {
-  if (bytes > 16) return {256, policy_for(bytes).vt};
-  return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
+  return bytes > 16 ? policy_of(256, 512, bytes) : policy_of(1024, 64, bytes);
 }
 
 /// Blocks that share a short range at most: a warp folds their values, eight a lane.
@@ -117,7 +135,7 @@ inline constexpr std::int64_t most_whole_blocks = 128;
 inline constexpr int most_shared_bytes = 32;
 
 /// Items that count as a short range.
-constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc_bytes) {
+constexpr std::int64_t most_short_range_items(tile_policy short_tile, std::int64_t acc_bytes) {
   return short_tile.tile() * (acc_bytes > most_shared_bytes ? 1 : most_whole_blocks);
 }
 
@@ -139,7 +157,7 @@ constexpr bool pays_to_stage_reducer(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes >= 16 && acc_bytes <= 512 && acc_bytes >= 2 * item_bytes && item_bytes <= 16;
 }
 
-/// A cell is what fits 32 banks; with less than 128 registers the fold of whole tiles would spill.
+/// A cell has up to 128 bytes, a word a bank. With less than 128 registers whole tiles would spill.
 constexpr staged_shape staged_reducer_shape(int item_bytes) {
   return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
 }
@@ -197,7 +215,7 @@ constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
 
 // Any order, and lists.
 
-/// Bytes of an accumulator that a thread keeps; those that hold places are hardly ever touched.
+/// Registers that a kept accumulator counts for, in bytes: places are hardly ever touched.
 constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
   return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
 }
@@ -224,9 +242,7 @@ inline constexpr std::int64_t most_any_order_blocks = 16384;
 inline constexpr int tiles_between_looks = 4;
 
 /// The policy of launch_select.cuh: few large blocks, since the last one merges the lists of all.
-constexpr tile_policy select_policy_for(int bytes) {
-  return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
-}
+constexpr tile_policy select_policy_for(int bytes) { return policy_of(1024, 64, bytes); }
 constexpr int min_resident_select_blocks(int nt) { return detail::larger(1024 / nt, 1); }
 
 /// Candidates that a warp inserts one by one. Of more, sorting all lanes' elements is faster.
@@ -241,42 +257,38 @@ inline constexpr std::int64_t least_exact_acc_bytes = 24;
 /// No tile of theirs has fewer items.
 inline constexpr int least_exact_tile = 2048;
 
-// Launches, by GPU.
-
-/// What host code decides at a launch.
+/// What host code decides at a launch, by GPU.
 struct launch_tuning {
-  int short_tile_parts;
-  int short_nt;
-  // Below these numbers of trees there are too few warps to fill the GPU with one tree each; the
-  // longer the trees, the more the last ones are waited for.
+  int short_tile_parts;  // one block folds up to this part of a short tile, a cluster more
+  int short_nt;          // threads of a block where blocks of the whole GPU share a short range
+  // Below these numbers of trees, trees are few, or some. Then there are too few warps to fill the
+  // GPU with one tree each; the longer the trees, the longer the last ones are waited for.
   std::int64_t some_trees;
   std::int64_t many_trees;
-  // Longer trees are for blocks: of few trees, of some, of many.
-  std::int64_t most_warp_items[3];
-  // Items of a slice at least: of fewer than many trees, of many.
-  std::int64_t least_slice_items[2];
-  // Patches for each SM from which on a warp looks for heads in most_head_rounds of them.
-  std::int64_t head_patches_per_sm;
+  std::int64_t longest_for_warps[3];  // of a tree that a warp folds: of few trees, some, many
+  std::int64_t least_slice_items[2];  // of a slice: of fewer than many trees, of many
+  std::int64_t head_patches_per_sm;   // for so many a warp finds heads in most_head_rounds patches
 
-  constexpr std::int64_t warp_items(std::int64_t trees) const {
-    return most_warp_items[trees >= many_trees ? 2 : trees >= some_trees ? 1 : 0];
+  constexpr std::int64_t longest_for_warp(std::int64_t trees) const {
+    return longest_for_warps[trees >= many_trees ? 2 : trees >= some_trees ? 1 : 0];
   }
   constexpr std::int64_t slice_items(std::int64_t trees) const {
     return least_slice_items[trees >= many_trees ? 1 : 0];
   }
 };
 
-inline constexpr launch_tuning default_tuning{.short_tile_parts = 2,
-                                              .short_nt = 256,
-                                              .some_trees = 512,
-                                              .many_trees = 4096,
-                                              .most_warp_items = {1024, 4096, 16384},
-                                              .least_slice_items = {16384, 65536},
-                                              .head_patches_per_sm = 128};
+inline constexpr launch_tuning h200_tuning{.short_tile_parts = 2,
+                                           .short_nt = 256,
+                                           .some_trees = 512,
+                                           .many_trees = 4096,
+                                           .longest_for_warps = {1024, 4096, 16384},
+                                           .least_slice_items = {16384, 65536},
+                                           .head_patches_per_sm = 128};
 
-/// The table of a GPU of compute capability major * 10 + minor: every GPU has an H200's today.
+/// The table of a GPU of compute capability major * 10 + minor. A GPU with numbers of its own has a
+/// line here; all others have an H200's.
 constexpr const launch_tuning& tuning_of([[maybe_unused]] int compute_capability) {
-  return default_tuning;
+  return h200_tuning;
 }
 
 }  // namespace tilefold::detail::cuda

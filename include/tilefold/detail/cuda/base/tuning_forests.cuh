@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measured numbers of forests. As tuning.cuh says.
+// The measured numbers of forests (tuning.cuh says on which GPU).
 #pragma once
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
@@ -14,7 +14,7 @@ inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
 /// Rows with larger accumulators are staged (staged_stripes.cuh).
 inline constexpr int most_short_row_acc_bytes = 16;
 
-/// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
+/// Rows of `items` items, each by `blocks` blocks of `nt` threads with `vt` items a thread.
 struct short_rows {
   std::int64_t rows;
   std::int64_t items;
@@ -23,14 +23,14 @@ struct short_rows {
   int vt;
 
   constexpr std::int64_t all_blocks() const { return rows * blocks; }
-  /// Whether the threads of a row have items for the most part.
+  /// Whether four fifths of the threads of a row have items.
   constexpr bool is_full() const { return 5 * items >= 4 * blocks * nt * vt; }
 };
 
-/// Whether rows of one length are better short ranges, a block or a cluster each, than folded by
-/// the kernels of forests. Of many rows of few bytes, a warp takes several there, where a block
-/// takes as long to begin as to fold; of few items, most lanes of a block have none. Of blocks of
-/// 512 threads and more an SM holds few: of many rows, these must be full.
+/// Whether rows of one length are folded faster as short ranges, a block or a cluster each, than by
+/// the kernels of forests. Many rows of few bytes are not: a block takes as long to begin as to
+/// fold, and a warp takes several rows. Rows of few items are not: most lanes of a block have none.
+/// An SM holds few blocks of 512 threads and more, so of many rows these must be full.
 constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_sms) {
   const std::int64_t bytes = of.items * item_bytes;
   if (of.items < 32) return of.rows <= 512;
@@ -91,20 +91,21 @@ constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) {
 inline constexpr int batches_of_warp = 8;
 inline constexpr std::int64_t most_batch_trees = 4096;
 
-/// Trees of which a lane takes a whole one, of up to `short_items` items: blocks that an SM shall
-/// hold, and which trees are short: at most `most_short_mean` items on the average, in so many of
-/// 32 places. `short_items` is a power of two (lane_tree.cuh); a lane has a word for each, so with
-/// more of them an SM holds fewer blocks. Of fewer trees than `least_short_trees`, the launch that
-/// looks costs more than it gains.
-inline constexpr int short_items = 16;
+/// Items of a tree that one lane folds whole, at most: a power of two (lane_tree.cuh). A lane has a
+/// word for each item, so with more of them an SM holds fewer blocks.
+inline constexpr int short_tree_items = 16;
+/// Blocks of short_trees_kernel that an SM shall hold.
 inline constexpr int min_resident_short_trees_blocks = 10;
+/// A forest has short trees if their mean length is at most most_short_mean items in
+/// least_short_places of 32 places. With fewer than least_short_trees trees, the launch that
+/// samples their lengths costs more than it gains.
 inline constexpr int most_short_mean = 14;
 inline constexpr int least_short_places = 17;
 inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
 
-/// Whether that pays.
-constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
+/// Whether lanes fold whole short trees faster than by stretches.
+constexpr bool pays_to_fold_short_trees(int item_bytes, std::size_t acc_bytes) {
   return item_bytes == 4 && acc_bytes == 4;
 }
 

@@ -25,7 +25,7 @@ union slot {
   TILEFOLD_HD void put(const T& v) { ::new (static_cast<void*>(__builtin_addressof(value))) T(v); }
 };
 
-/// N of them; indexed by constants only, so that they stay in registers.
+/// N slots, indexed by constants only, so that they stay in registers.
 template <class T, int N>
 struct registers {
   slot<T> slots[N];
@@ -36,8 +36,8 @@ struct registers {
 TILEFOLD_D int lane_of_thread() { return static_cast<int>(threadIdx.x) % warp_size; }
 TILEFOLD_D int warp_of_thread() { return static_cast<int>(threadIdx.x) / warp_size; }
 
-/// The lane's number, read anew each time. Otherwise the compiler keeps values made of it from turn
-/// to turn of a loop, and those need more registers than there are.
+/// The lane's number, read from its special register at each call. So the compiler does not keep
+/// values computed from it across a loop, for which there are no registers.
 TILEFOLD_D int opaque_lane() {
   int lane;
   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -93,7 +93,7 @@ TILEFOLD_D T shuffle_from(const T& value, int source, unsigned members = full_wa
   return from_words<T>(w);
 }
 
-/// The same of lane mine + `step`; mine, where that is beyond.
+/// The value that lane mine + `step` of my logical warp holds; mine, if there is no such lane.
 template <int Lanes = warp_size, class T>
 TILEFOLD_D T shuffle_down(const T& value, int step, unsigned members = full_warp) {
   words<T> w = cuda::to_words(value);
@@ -104,8 +104,8 @@ TILEFOLD_D T shuffle_down(const T& value, int step, unsigned members = full_warp
   return from_words<T>(w);
 }
 
-/// Bit `bit` of a lane's number, as a condition that the compiler does not recognise as one. It
-/// turns several selects on one condition into branches, and so doubles the shuffles between them.
+/// Bit `bit` of a lane's number as a byte selector: 0x3210 picks select()'s second operand, 0x7654
+/// its first. Of a condition the compiler would make branches, and double the shuffles in between.
 class lane_bit {
  public:
   TILEFOLD_D lane_bit(int lane, int bit)

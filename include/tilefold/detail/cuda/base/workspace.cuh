@@ -70,12 +70,12 @@ constexpr std::int64_t arrivals_region(std::int64_t bytes) {
   return detail::smaller(align_up(bytes / 32 + 1), bytes / 256 * 256);
 }
 
-/// What one launch needs.
+/// The workspace that one launch needs.
 struct workspace_demand {
   std::int64_t partial_bytes;
   std::int64_t arrival_bytes;
 
-  /// Smallest workspace that serves it.
+  /// The smallest workspace that fits.
   constexpr std::int64_t bytes() const {
     if (partial_bytes == 0) return 0;
     std::int64_t total =
@@ -89,7 +89,7 @@ struct workspace_demand {
   }
 };
 
-/// How many of each a tree over `count` partials in groups of `group` has.
+/// How many partials and arrival counters a tree over `count` partials in groups of `group` has.
 struct scratch_size {
   std::int64_t partials;
   std::int64_t arrivals;
@@ -105,7 +105,7 @@ constexpr scratch_size scratch_for(std::int64_t count, std::int64_t group) {
   return size;
 }
 
-// What a workspace grows to at least, so that a shorter range in smaller tiles does not need more.
+// A workspace has at least so many bytes: so a shorter range in smaller tiles does not need more.
 inline constexpr std::int64_t least_workspace_bytes = 65536;
 
 class workspace {

@@ -8,10 +8,10 @@
 //     lane 1      [          ]  [          ]  [          ]        [          ]      no two lanes
 //     ...                                                                           of a bank
 //
-// A float has 24 bits, 16 exponents make 39 of them, a double holds 53: so sums of 2^13 items are
+// Floats of 24 bits and 16 exponents span 39 bits, and a double holds 53: so sums of 2^13 items are
 // exact, and no order enters. Then bins are emptied into words of 32 bits. That is 7 instructions
 // an item, and half the bandwidth of shared memory at the speed of memory. Bins begin at -0, so
-// that one that still is -0 has met nothing else; infinities and NaNs make their bin so.
+// a bin that still is -0 has met nothing else. Infinities and NaNs make their bin not finite.
 #pragma once
 
 #include <tilefold/detail/cuda/exact/limbs.cuh>
@@ -52,7 +52,7 @@ class warp_bins {
   TILEFOLD_D bool add(const registers<float, N>& items, int lane) {
 #pragma unroll
     for (int i = 0; i < N; i += 2) {
-      // Two at a time, so that one waits for memory while the other does; of one bin, their sum.
+      // Two at a time, so that their loads overlap; if both have one bin, their sum is added.
       double& first = bin[bin_of(items[i])][lane];
       double& second = bin[bin_of(items[i + 1])][lane];
       const auto x = static_cast<double>(items[i]);
@@ -67,7 +67,7 @@ class warp_bins {
     }
     return true;
   }
-  /// add() refuses nothing.
+  /// Not needed: add() refuses nothing.
   template <int N>
   TILEFOLD_D void take_rare(const registers<float, N>&, int) {}
 
@@ -104,12 +104,12 @@ class warp_bins {
   }
 };
 
-// A warp's exact sum of bfloat16. They have 8 bits, so a double holds sums of 64 of them whose
-// exponents lie within 40 of each other, and a lane just adds. By fields of exponents, `top` that
-// of the chunk's largest:
+// A warp's exact sum of bfloat16. These have 8 bits, so a double holds sums of 64 of them whose
+// exponents lie within 40 of each other, and a lane just adds. By fields of exponents, of which the
+// largest of the chunk is `top`:
 //
-//     top - 39 and more   a lane adds its items in a double, and this once a chunk to its bins:
-//                         multiples of its unit to that of `top`, what is left to one below it
+//     top - 39 and more   a lane adds its items in a double, and once a chunk that sum to two bins:
+//                         multiples of its unit to the bin of `top`, the rest to a lower bin
 //     less                an item at a time to its bin, as floats go
 //
 // Bins read and write 16 bytes of shared memory for an item of 2 bytes.

@@ -10,9 +10,8 @@
 //     digits      the bits of all h are added as integers, and the anchor's taken off in the end
 //
 // A chunk is cut level by level, from the anchor of its largest item down until nothing is left.
-// Anchors are fixed, so sums are integers and no order enters. Data of ordinary spread take two or
-// three levels. Items too large for the first anchor are scaled first; infinities and NaNs are
-// noted.
+// Anchors are fixed, so sums are integers and no order enters. Ordinary data take two or three
+// levels. Items too large for the first anchor are scaled first; infinities and NaNs are noted.
 #pragma once
 
 #include <tilefold/detail/cuda/exact/limbs.cuh>
@@ -49,9 +48,9 @@ struct anchors<double> {
   static constexpr bool has_rest = true;  // below the last anchor: multiples of 2^-1074
 };
 
-/// Where sums of digits lie: those of all levels, of what is left, and of scaled items.
+/// Which words have which sums of digits: of all levels, of the rests, and of scaled items.
 template <class Float>
-struct digit_slots {
+struct digit_layout {
   using anchor = anchors<Float>;
   static constexpr int scaled_levels = 4;
   static constexpr int rest = anchor::levels;
@@ -74,8 +73,8 @@ struct digit_slots {
 TILEFOLD_D float sum_of(float a, float b) { return __fadd_rn(a, b); }
 TILEFOLD_D double sum_of(double a, double b) { return __dadd_rn(a, b); }
 
-/// Cuts N items at an anchor of 1.5 * 2^top, and returns the sum of their digits. What is left of
-/// the items stays in them; `left` has its bits.
+/// Cuts N items at an anchor of 1.5 * 2^top, and returns the sum of their digits. `items` become
+/// what is left of them; `left` is the bitwise or of it.
 template <class Float, int N, class Bits = typename anchors<Float>::bits_type>
 TILEFOLD_D std::make_signed_t<Bits> cut_at(int top, registers<Float, N>& items, Bits& left) {
   using anchor = anchors<Float>;
@@ -94,8 +93,8 @@ TILEFOLD_D std::make_signed_t<Bits> cut_at(int top, registers<Float, N>& items, 
   return static_cast<std::make_signed_t<Bits>>(digits - N * a);
 }
 
-/// The sum of what is left of items below the last anchor, in multiples of the least number: so
-/// little that their bits are the integers.
+/// The sum of what is left of items below the last anchor, in multiples of the least number. These
+/// rests are so small that their bits are these integers.
 template <class Float, int N>
 TILEFOLD_D long long rest_of(const registers<Float, N>& items) {
   using bits_type = typename anchors<Float>::bits_type;
@@ -114,7 +113,7 @@ TILEFOLD_D long long rest_of(const registers<Float, N>& items) {
 template <class Float, tile_policy Policy = exact_policy>
 class warp_digits {
   using anchor = anchors<Float>;
-  using slots = digit_slots<Float>;
+  using layout = digit_layout<Float>;
   using bits_type = typename anchor::bits_type;
   static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Float) - 1);
 
@@ -123,17 +122,17 @@ class warp_digits {
   static constexpr tile_policy policy = Policy;
   static constexpr int min_resident_blocks =
       Policy.vt > exact_policy.vt ? min_resident_exact_long_blocks : min_resident_exact_blocks;
-  static constexpr int words = slots::words;
-  __device__ static int exponent(int i) { return slots::exponent(i); }
+  static constexpr int words = layout::words;
+  __device__ static int exponent(int i) { return layout::exponent(i); }
 
   /// The largest exponent, as a field, of items that the first anchor takes.
   static constexpr int most_exponent = anchor::top - 3 + anchor::bias;
 
-  long long word[slots::words];
+  long long word[layout::words];
   unsigned marks;
 
   TILEFOLD_D void clear(int lane) {
-    for (int i = lane; i < slots::words; i += warp_size) word[i] = 0;
+    for (int i = lane; i < layout::words; i += warp_size) word[i] = 0;
     if (lane == 0) marks = 0;
     __syncwarp();
   }
@@ -154,7 +153,7 @@ class warp_digits {
     return true;
   }
 
-  /// Takes what add() refuses: -0 is in its place.
+  /// Takes the items that add() refuses, and puts -0 in their place.
   template <int N>
   TILEFOLD_D void take_rare(registers<Float, N>& items, int lane) {
     add_huge(items, lane);
@@ -168,14 +167,14 @@ class warp_digits {
   template <int N>
   TILEFOLD_D static int largest_exponent(const registers<Float, N>& items) {
     if constexpr (sizeof(Float) == 4) {
-      // In one instruction an item, which passes over NaNs: cut() and note_zeros() meet them.
+      // In one instruction an item, which ignores NaNs: cut() and note_zeros() find them.
       float most = 0;
 #pragma unroll
       for (int i = 0; i < N; ++i) most = fmaxf(most, fabsf(items[i]));
       const int all = cuda::warp_max(static_cast<int>(bits_of(most)));
       return all == 0 ? -1 : all >> anchor::fraction;
     } else {
-      // The upper words, and whether the lower ones of subnormals are anything.
+      // The upper words, and whether any lower word is not zero (for the least subnormals).
       unsigned most = 0;
       unsigned any = 0;
 #pragma unroll
@@ -193,8 +192,8 @@ class warp_digits {
   TILEFOLD_D static int exponent_of(Float x) {
     return static_cast<int>((bits_of(x) & ~sign) >> anchor::fraction);
   }
-  // Cuts the items at anchor `level` and those below it, until nothing is left of any; their digits
-  // go to slots `base` + level.
+  // Cuts the items at anchor `level` and at lower ones, until nothing is left of any item. Digits
+  // of a level go to sum base + level.
   template <int N>
   TILEFOLD_D void cut(registers<Float, N>& items, int lane, int level, int base) {
     bool more;
@@ -208,27 +207,27 @@ class warp_digits {
     } while (more && level < anchor::levels);
     if (more) {
       if constexpr (anchor::has_rest) {
-        add_sum(slots::rest, cuda::rest_of(items), lane);
+        add_sum(layout::rest, cuda::rest_of(items), lane);
       } else if (lane == 0) {
-        marks |= static_cast<unsigned>(seen::nan);  // of all numbers nothing is left
+        marks |= static_cast<unsigned>(seen::nan);  // numbers leave nothing, so it is a NaN
       }
     }
   }
 
-  // Adds what all lanes bring to a slot.
-  TILEFOLD_D void add_sum(int slot, int mine, int lane) {
+  // Adds all lanes' digits to sum number s of the layout.
+  TILEFOLD_D void add_sum(int s, int mine, int lane) {
     const int high = cuda::warp_sum_at_once(mine >> 12);
     const int low = cuda::warp_sum_at_once(mine & 4095);
-    if (lane == 0) word[slot] += (static_cast<long long>(high) << 12) + low;
+    if (lane == 0) word[s] += (static_cast<long long>(high) << 12) + low;
   }
-  TILEFOLD_D void add_sum(int slot, long long mine, int lane) {
+  TILEFOLD_D void add_sum(int s, long long mine, int lane) {
     const long long all = cuda::warp_sum_of_digits(mine);
     // The sum of a level has more than 64 bits: the lower 32 and what is above them.
-    if (lane == 0) word[2 * slot] += all & 0xffffffff;
-    if (lane == 1) word[2 * slot + 1] += all >> 32;
+    if (lane == 0) word[2 * s] += all & 0xffffffff;
+    if (lane == 1) word[2 * s + 1] += all >> 32;
   }
 
-  // Adds those of the items that are too large for the first anchor, or not finite.
+  // Adds the items that are too large for the first anchor, and notes those that are not finite.
   template <int N>
   TILEFOLD_D void add_huge(const registers<Float, N>& items, int lane) {
     registers<Float, N> scaled;
@@ -252,7 +251,7 @@ class warp_digits {
     found = cuda::warp_or(found);
     if (lane == 0) marks |= found;
     cut(scaled, lane, (anchor::top - 2 - (anchor::bias - anchor::scale)) / anchor::step,
-        slots::scaled);
+        layout::scaled);
   }
 
   // Notes whether any of the items, which are all zeros or NaNs, is a NaN, or +0.
@@ -300,7 +299,7 @@ class warp_integers {
     __syncwarp();
   }
 
-  /// Adds N items of every lane, unless one is not finite; whether it did. All lanes of the warp.
+  /// Adds N items of every lane, unless one is not finite. Returns whether it did. All lanes.
   template <int N>
   TILEFOLD_D bool add(const registers<float, N>& items, int lane) {
     static_assert(N <= 128);
@@ -326,7 +325,7 @@ class warp_integers {
     return true;
   }
 
-  /// Takes what add() refuses: -0 is in its place.
+  /// Takes the items that add() refuses, and puts -0 in their place.
   template <int N>
   TILEFOLD_D void take_rare(registers<float, N>& items, int lane) {
     const unsigned of_warp = cuda::take_not_finite(items);

@@ -12,9 +12,8 @@
 //     bin l + 1     counts 2^(u - 1); gets 2 (bits of h - bits of A)
 //     bin l         counts 2^(u - 52); gets bits of g - bits of A / 2^52
 //
-// A bin gains at most 2^52 an item, and exactly that of the largest below a power of two, so that
-// it holds 2^11 - 1 items. Then bins are emptied into words of 32 bits. Integers know no order.
-// That is 27 instructions an item.
+// A bin gains at most 2^52 an item (of the largest number below a power of two), so that it holds
+// 2^11 - 1 items. Then bins are emptied into words of 32 bits. That is 27 instructions an item.
 #pragma once
 
 #include <tilefold/detail/cuda/exact/limbs.cuh>
@@ -64,7 +63,7 @@ class warp_integer_bins {
     }
     if (__any_sync(full_warp, most > (most_exponent << 20 | 0xfffffu))) return false;
     if (most == 0) {
-      // Only zeros, or the least subnormals: has the lane met anything but -0?
+      // Only zeros, or the least subnormals: the marks ask whether one is anything but -0.
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         any |= static_cast<unsigned>(__double2loint(items[i]));
@@ -77,7 +76,7 @@ class warp_integer_bins {
     return true;
   }
 
-  /// Takes what add() refuses: -0 is in its place.
+  /// Takes the items that add() refuses, and puts -0 in their place.
   template <int N>
   TILEFOLD_D void take_rare(registers<double, N>& items, int lane) {
     std::uint64_t found = 0;
@@ -109,7 +108,7 @@ class warp_integer_bins {
     if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
   }
 
-  // The level of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
+  // The level of an exponent's field e, (max(e, 1) - 1) / 51: the inverse is 2^20 / 51, rounded up.
   TILEFOLD_D static int level_of(unsigned e) {
     constexpr unsigned inverse = 20561;
     return static_cast<int>((max)(e, 1u) * inverse - inverse) >> 20;
@@ -133,8 +132,8 @@ class warp_integer_bins {
 //     sum 0     h = sum + x        rounded to a multiple of 2^u
 //               x -= h - sum       exact: what is left, at most 2^(u - 1), so below the next bin
 //               sum = h
-//     sum 1     the same with it, one bin lower
-//     last sum  only takes it: chosen so low that nothing is left
+//     sum 1     takes what is left in the same way, one bin lower
+//     last sum  adds what is left: chosen so low that nothing is left of it
 //     then      bin b gets bits of sum 0 - bits of its anchor, and so on
 //
 // All is exact as long as 32 items of a lane sum up to less than 2^(u + 51), so the largest is
@@ -215,7 +214,7 @@ class warp_products {
     return true;
   }
 
-  /// Takes what add() refuses: -0 is in its place.
+  /// Takes the items that add() refuses, and puts -0 in their place.
   template <int N>
   TILEFOLD_D void take_rare(registers<double, N>& items, int lane) {
     const unsigned of_warp = cuda::take_not_finite(items);
@@ -236,7 +235,7 @@ class warp_products {
     return bin * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
   }
 
-  // By Sums running sums, from that of `bin` downwards; those below bin 0 get nothing.
+  // Adds items to Sums running sums, from that of `bin` down; sums below bin 0 get nothing.
   template <int Sums, int N>
   TILEFOLD_D void add_together(const registers<double, N>& items, int bin, int lane) {
     double sum[Sums];
@@ -259,7 +258,7 @@ class warp_products {
     }
   }
 
-  // An item alone. Its highest bit lies in its bin, its lowest in that or the next.
+  // Adds one item. Its highest bit lies in its bin, its lowest in that bin or the next lower.
   TILEFOLD_D void add_apart(double x, int lane) {
     const unsigned e = (max)(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
     const int bin = static_cast<int>((e - (bias + unit_of_all)) / step);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact sums at the speed of memory:
+// Exact sums at the speed of memory. All sums are integers, so no order enters:
 //
-//     warp        chunks of 32 * vt items; the next one loads while this one is added to the warp's
-//                 own sums in shared memory, which are integers: of digits (exact_digits.cuh; of
-//                 floats exact_bins.cuh, of doubles exact_integer_bins.cuh)
-//     block       the sum of its warps'
-//     launch      integer atomics; a warp of the last block to arrive makes one number of them, and
-//                 a thread rounds it
-//
-// No order enters.
+//     warp        chunks of 32 * vt items; the next one loads while one is added to the warp's own
+//                 sums in shared memory (exact_digits.cuh; of long ranges of floats exact_bins.cuh,
+//                 of doubles exact_integer_bins.cuh)
+//     block       adds up the sums of its warps
+//     launch      integer atomics; a warp of the last block to arrive makes one number of the sums,
+//                 and a thread rounds it
 #pragma once
 
 #include <tilefold/detail/core/bound_reducer.hpp>
@@ -27,15 +25,14 @@ namespace tilefold::detail::cuda {
 // microseconds for the 34 words of a sum of doubles.
 //
 //     add         pieces of 16 bits by integer atomics; places may hold more or less than 16 bits
-//     carry       each lane within its own places, then one carry of small size to the next lane;
-//                 what is left are carries of 1 and -1. Neighbouring lanes that all hand on what
-//                 they get is found in one addition of two ballots.
+//     carry       each lane within its own places, then twice to the next lane. Carries of 1 and -1
+//                 are left; handed_on() finds how far they ripple in one addition of two ballots
 //     window      the words below the highest that is not zero
 
 /// The places of an exact state's sum, in shared memory: 16 bits a place, the lowest first.
 template <class State>
 struct wide_places {
-  // Some more than there are bits, so that every lane has as many.
+  // Rounded up, so that every lane has the same number.
   static constexpr int of_lane = (4 * State::words + 5 + warp_size - 1) / warp_size;
   static constexpr int count = of_lane * warp_size;
 
@@ -88,7 +85,7 @@ class wide_by_warp {
     for (int i = 0; i < mine; ++i) my_[i] = all_.place[lane * mine + i];
     const int first = from_below(carry_through(0));
     const int small = from_below(carry_through(first));
-    // Every lane's places are in order; to come is 1, 0 or -1 from below.
+    // Every lane's places are in order; a carry of 1, 0 or -1 from below is still to come.
     const bool overflows = carry_through(small > 0 ? 1 : 0) != 0;
     carry_through(handed_on(overflows, all_are(full_place)) ? 1 : 0);
     const bool borrows = carry_through(small < 0 ? -1 : 0) != 0;
@@ -137,7 +134,7 @@ class wide_by_warp {
   }
 
  private:
-  // Brings my places in order, with what comes from below; returns what goes to the next lane.
+  // Brings my places in order, with the carry from below; returns the carry to the next lane.
   TILEFOLD_D int carry_through(int carry) {
 #pragma unroll
     for (int i = 0; i < mine; ++i) {
@@ -157,7 +154,9 @@ class wide_by_warp {
     for (int i = 0; i < mine; ++i) all = all && my_[i] == value;
     return all;
   }
-  // Whether a carry reaches this lane, where some lanes make one and others hand it on.
+  // Whether a carry reaches this lane, where some lanes make one and others hand it on. Bit l of
+  // `made`: lane l - 1 makes a carry. The addition ripples it through the ones of `on`, and lanes
+  // that it reaches are the bits that the addition changes.
   TILEFOLD_D bool handed_on(bool makes, bool hands_on) const {
     const unsigned made = __ballot_sync(full_warp, makes) << 1;
     const unsigned on = __ballot_sync(full_warp, hands_on);
@@ -179,7 +178,7 @@ class wide_by_warp {
   int my_[mine];
 };
 
-/// What blocks of a launch add to; zero between launches.
+/// The sums that all blocks of a launch add to; zero between launches.
 template <int Words>
 struct digit_sums {
   unsigned long long word[Words];
@@ -187,14 +186,14 @@ struct digit_sums {
   unsigned arrivals;
 };
 
-/// What makes an accumulator of an exact sum.
+/// The part of a reducer that makes an accumulator of an exact sum.
 template <class Reducer>
 struct exact_sum_of;
 template <class R, class Lift, class... Values>
 struct exact_sum_of<closed_reducer<bound_reducer<R, Lift, Values...>>>
     : ways<R>::template holder<typename bound_reducer<R, Lift, Values...>::accumulator> {};
 
-/// What adds short ranges where items are `Number` and sums `State`: halves are integers.
+/// The Digits of short ranges, where items are `Number` and sums `State`. Halves are integers.
 template <class Number, class State>
 struct digits_for {
   using type = warp_digits<Number>;
@@ -204,7 +203,7 @@ struct digits_for<float, exact_format<half>::sum> {
   using type = warp_integers;
 };
 
-/// What adds long ranges: numbers that are `Item` each, or products.
+/// The Digits of long ranges, of numbers that are one `Item` each, or of products.
 template <class Number, class State, class Item>
 struct long_digits_for {
   using type = warp_products;
@@ -251,7 +250,7 @@ TILEFOLD_D void write_sum_of_places(wide_places<State>& places, std::uint64_t ma
 }
 
 /// The exact sum of n >= 1 elements. `Summands` lifts an element to the float or double that a
-/// warp's Digits add. More than one block need `sums`.
+/// warp's Digits add. Several blocks need `sums`.
 template <class Build, class Digits, class Source, class Reducer, class Summands, class Init,
           class Out>
 __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks)
@@ -262,7 +261,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   constexpr tile_policy policy = Digits::policy;
   constexpr int width = exact_shape<Source, policy.vt>::width;
   constexpr int stripes = exact_shape<Source, policy.vt>::stripes;
-  constexpr int chunk = warp_size * policy.vt;
+  constexpr int chunk_items = warp_size * policy.vt;
   constexpr int num_warps = policy.nt / warp_size;
   using stripes_type = lane_stripes<Source, stripes, width>;
   __shared__ Digits digits[num_warps];
@@ -277,9 +276,9 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
 
   const std::int64_t step = std::int64_t{gridDim.x} * num_warps;
   const std::int64_t overread = stripes_type::overreads(source) ? width : 0;
-  const std::int64_t whole = n < overread ? 0 : (n - overread) / chunk;
+  const std::int64_t whole = n < overread ? 0 : (n - overread) / chunk_items;
   std::int64_t c = std::int64_t{blockIdx.x} * num_warps + warp;
-  const auto lane_first = [&](std::int64_t i) { return i * chunk + lane * width; };
+  const auto lane_first = [&](std::int64_t i) { return i * chunk_items + lane * width; };
   [[maybe_unused]] int room = chunks_to_empty<Digits>;
   const auto added_one = [&] {
     if constexpr (chunks_to_empty<Digits> > 0) {
@@ -289,38 +288,39 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       }
     }
   };
-  // Adds whole chunks from c on, as long as nothing in them is rare; returns the first other one.
-  const auto whole_chunks = [&](std::int64_t c) {
-    if (c >= whole) return c;
+  // Adds whole chunks from `at` on, as long as add() takes them. Returns the first one not added.
+  const auto add_whole_chunks = [&](std::int64_t at) {
+    if (at >= whole) return at;
     stripes_type next;
-    next.load_all(source, lane_first(c));
+    next.load_all(source, lane_first(at));
     bool done = true;
 #pragma unroll 1
     do {
       registers<number, policy.vt> items;
 #pragma unroll
       for (int i = 0; i < policy.vt; ++i) items.put(i, next.lift(summands, i / width, i % width));
-      if (c + step < whole) next.load_all(source, lane_first(c + step));  // while these are cut
+      if (at + step < whole) next.load_all(source, lane_first(at + step));  // while these are added
       done = mine.add(items, lane);
       if (done) {
         added_one();
-        c += step;
+        at += step;
       }
-    } while (done && c < whole);
-    return c;
+    } while (done && at < whole);
+    return at;
   };
-  // Then one chunk with care. Apart, because its code must not take the next chunk's registers.
+  // Between whole chunks, one chunk that is cut, or that add() refuses at first. Its code stands
+  // outside of add_whole_chunks, where it would take the registers of the next chunk.
 #pragma unroll 1
-  while (c * chunk < n) {
+  while (c * chunk_items < n) {
     if (overread == 0) {
-      // Then the compiler leaves out the code for misaligned memory.
+      // So the compiler leaves out the code for misaligned memory.
       const bool aligned = !stripes_type::overreads(source);
       __builtin_assume(aligned);
-      c = whole_chunks(c);
+      c = add_whole_chunks(c);
     } else {
-      c = whole_chunks(c);
+      c = add_whole_chunks(c);
     }
-    if (c * chunk >= n) break;
+    if (c * chunk_items >= n) break;
     registers<number, policy.vt> items;
     stripes_type loaded;
 #pragma unroll
@@ -331,7 +331,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       loaded.load_one(source, first, r, available);
 #pragma unroll
       for (int j = 0; j < width; ++j) {
-        // -0 is nothing to a sum.
+        // -0 changes no sum.
         items.put(r * width + j, j < available ? loaded.lift(summands, r, j) : -number{0});
       }
     }
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   if constexpr (chunks_to_empty<Digits> > 0) mine.empty(lane);
 
   __syncthreads();
-  // The block's sums, in those of its first warp.
+  // The block's sums, in place of its first warp's.
   for (int s = static_cast<int>(threadIdx.x); s < Digits::words; s += policy.nt) {
     long long sum = 0;
     for (int w = 0; w < num_warps; ++w) sum += digits[w].word[s];
@@ -360,7 +360,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   __syncthreads();
   if (gridDim.x > 1) {
     if (!cuda::arrive(&sums->arrivals, 1, gridDim.x, completed)) return;
-    // All others have arrived: zero for the next launch.
+    // All other blocks have arrived. The sums are zero for the next launch.
     for (int s = static_cast<int>(threadIdx.x); s < Digits::words; s += policy.nt) {
       digits[0].word[s] = static_cast<long long>(sums->word[s]);
       sums->word[s] = 0;

@@ -69,10 +69,10 @@ struct exact_lanes {
     if (!narrow) cuda::write_wide_sums_apart(tree, reducer, init, empty, out, plan, inner);
   }
 
-  /// Writes the results of trees `t`, `t` + step... before `end` to `out` and so on. They have
-  /// `count` >= 1 items each; tree_of(t) is tree t. Stripes of all trees are one stream. A tree
-  /// that needs more words than a few, or whose sum is zero, is folded once more, as a whole, and a
-  /// stream begins behind it. `One`: there is one tree.
+  /// Writes the results of trees `t`, `t` + step... before `end` through `out`. They have `count`
+  /// >= 1 items each; tree_of(t) is tree t. Stripes of all trees are one stream. A tree whose sum
+  /// needs more words, or is zero, is folded once more, by a whole state, and a new stream begins
+  /// behind it. `One`: there is one tree.
   template <bool One, class TreeOf, class Init, class Out>
   TILEFOLD_D static void write_by_warp(std::int64_t t, std::int64_t step, std::int64_t end,
                                        std::int64_t count, const TreeOf& tree_of,
@@ -95,7 +95,7 @@ struct exact_lanes {
       return;
     }
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    // Rare code stands outside of the stream, whose registers it would take.
+    // Rare code stands outside of the stream, of which it would take registers.
     do {
       narrow_sum<number> sum;
       bool fits = true;

@@ -5,13 +5,12 @@
 // largest item of the warp, or of the tree's first stripe. So two digits hold ordinary data:
 //
 //     anchor     top                                              bits below the largest item
-//     float      [ 23 bits | 23 bits ] [ 23 bits | 23 bits ]
+//     float      [ 23 bits | 23 bits ]    [ 23 bits | 23 bits ]       [ ] is an integer of 64 bits
 //     double     [ 52 bits ] [ 52 bits ]  [ 52 bits ]
-//     integer    always; so long as       only where something is left
-//                nothing is left
+//                always made              only if the others leave something
 //
-// Integers have 64 bits, in registers, and are sums of all stripes of the tree; lanes meet once, in
-// the end. Where items span more than that, are huge or not finite, add_stretches() makes the sum.
+// A lane has its integers in registers, as sums over all stripes of the tree, and lanes add theirs
+// in the end. If items span more bits, are huge or not finite, add_stretches() makes the sum.
 #pragma once
 
 #include <tilefold/detail/cuda/exact/exact_digits.cuh>
@@ -21,14 +20,14 @@
 namespace tilefold::detail::cuda {
 
 // Exact sums of several trees in the lanes of a warp, whose stretches of few items lie in registers
-// (lane_plan.cuh). All of them are cut against the anchors of the warp's largest item
-// (exact_digits.cuh), and digits of a level meet between the lanes of a tree as integers:
+// (lane_plan.cuh). All items are cut against the anchors of the warp's largest item
+// (exact_digits.cuh), and the lanes of a tree add their digits of each level as integers:
 //
-//     lane           0        1       2        3       4      ...
-//     stretches        tree 0   tree 0   tree 1   tree 1  tree 1
-//     level 5       d  <---- d        d <---- d       d        a lane's digits; to the first of
-//     level 6       d  <---- d        d <---- d <---- d        each tree
-//     number      (level 5) 2^step + level 6, of three words
+//     lane        0       1       2       3       4       ...
+//     stretches   tree 0  tree 0  tree 1  tree 1  tree 1
+//     level 5     d <---- d       d <---- d <---- d       digits, added up in a tree's first lane
+//     level 6     d <---- d       d <---- d <---- d
+//     number      (level 5) * 2^step + level 6, of three words
 
 /// The sum of the lanes of a tree that has `stretches` stretches, of which this lane has stretch
 /// `stretch`, in the lane of the first. `most_stretches`: of any tree of the warp.
@@ -49,7 +48,7 @@ struct three_words {
   std::uint64_t middle = 0;
   std::uint64_t high = 0;
 
-  /// This 2^Bits + x.
+  /// Becomes *this * 2^Bits + x.
   template <int Bits>
   TILEFOLD_D void push(long long x) {
     static_assert(0 < Bits && Bits < 64);
@@ -65,11 +64,11 @@ struct three_words {
     high += sign + carries + (middle < with_carry ? 1 : 0);
   }
 
-  /// Adds this 2^exponent to a state, of whose unit it is a multiple.
+  /// Adds *this * 2^exponent, a multiple of the state's unit, to a state.
   template <class State>
   TILEFOLD_D void add_to(State& state, int exponent) const {
     const std::uint64_t sign = static_cast<std::uint64_t>(static_cast<long long>(high) >> 63);
-    // Shifted into four words, and the first word of the state that they meet.
+    // The number in four words, of which the lowest is added to word bit / 64 of the state.
     int bit = exponent - State::least;
     std::uint64_t shifted[4];
     if (bit < 0) {
@@ -104,8 +103,8 @@ struct three_words {
   }
 };
 
-/// Adds the items of a tree to the state of the lane that has its first stretch. Items that there
-/// are not are -0. False, and nothing is done, if an item of the warp is huge or not finite.
+/// Adds the items of a tree to the state of the lane that has its first stretch. Missing items are
+/// -0. False, with nothing added, if an item of the warp is huge or not finite.
 template <class Number, int N, class State>
 TILEFOLD_D bool add_stretches(registers<Number, N>& items, int stretch, int stretches,
                               int most_stretches, State& state) {
@@ -127,7 +126,7 @@ TILEFOLD_D bool add_stretches(registers<Number, N>& items, int stretch, int stre
       cuda::sum_of_stretches(other ? 1 : 0, stretch, stretches, most_stretches, plus);
   const std::uint64_t marks = others != 0 ? seen::other : seen::minus_zero;
   if (largest < 0) {
-    // Only zeros; but the largest float passes over NaNs.
+    // Only zeros, or NaNs, which largest_exponent() of floats ignores.
     bits_type any = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i) any |= bits_of(items[i]) & ~sign;
@@ -165,7 +164,7 @@ TILEFOLD_D bool add_stretches(registers<Number, N>& items, int stretch, int stre
           cuda::sum_of_stretches(cuda::rest_of(items), stretch, stretches, most_stretches, plus),
           1 - anchor::bias - anchor::fraction);
     } else {
-      return false;  // of all numbers nothing is left
+      return false;  // numbers leave nothing, so there is a NaN
     }
   }
   sum.marks = marks;
@@ -223,7 +222,7 @@ TILEFOLD_D three_words three_words_of(const wide_integer<3>& sum) {
   return {sum.word[0], sum.word[1], sum.word[2]};
 }
 
-/// A sum of few words: what an exact_window of it would be.
+/// The narrow_window of a sum of few words.
 template <class Sum>
 TILEFOLD_D narrow_window window_of_narrow(const Sum& sum, int least) {
   narrow_window result{};
@@ -266,7 +265,7 @@ struct each_lane {
   TILEFOLD_D static bool any(bool mine) { return mine; }
 };
 
-/// What a lane has of a tree. All calls by all lanes of the warp, if Lanes are all_lanes.
+/// A lane's part of a tree's sum. All calls by all lanes of the warp, if Lanes are all_lanes.
 template <class Number, class Lanes = all_lanes>
 class narrow_sum {
   using anchor = anchors<Number>;
@@ -282,8 +281,8 @@ class narrow_sum {
   static constexpr int least_top = 1 - anchor::bias + anchor::step * (levels - 1);
 
  public:
-  /// The upper bits, without a sign, of a number that no item is larger than: the sum of their
-  /// sizes, which takes fewer instructions than the largest. Not finite if one is not.
+  /// The upper bits of a bound of the items' sizes: their sum, which takes fewer instructions than
+  /// the largest. Not finite if an item is not.
   template <int N>
   TILEFOLD_D static int bound_of(const registers<Number, N>& items) {
     constexpr int chains = N < 4 ? 1 : 4;
@@ -300,8 +299,7 @@ class narrow_sum {
     }
   }
 
-  /// Makes the sum that of no items, for items of this bound, or a larger one by 2^headroom at
-  /// most. False if items of that size are huge, or not finite.
+  /// Empties the sum, for items up to this bound times 2^headroom; false if these are huge.
   TILEFOLD_D bool start(int bound, int headroom) {
     top_ = detail::larger((bound >> upper_fraction) - anchor::bias + 2 + headroom, least_top);
 #pragma unroll
@@ -310,8 +308,8 @@ class narrow_sum {
     return top_ <= anchor::top;
   }
 
-  /// Adds N items of every lane, which are left as zeros: -0 if they were -0. If they do not fit,
-  /// it adds nothing, and they are lost. `Fits`: start() was told their bound, so they do.
+  /// Adds N items of every lane, and leaves zeros in their place: -0 of -0. If they do not fit,
+  /// adds nothing, and loses them. `Fits`: start() got their bound, so none is too large.
   template <bool Fits, int N>
   TILEFOLD_D bool add(registers<Number, N>& items) {
     const bool is_larger = !Fits && bound_of(items) >= (top_ - 1 + anchor::bias) << upper_fraction;
@@ -371,7 +369,7 @@ class narrow_sum {
     return top_ - anchor::fraction - anchor::step * (num_integers * cuts::levels_of_integer - 1);
   }
 
-  // What the items bring to integer p. What is left of them stays; `left` has its bits.
+  // The items' digits of integer p. What is left of them stays; `left` is the bitwise or of it.
   template <int N>
   TILEFOLD_D long long cut_integer(registers<Number, N>& items, int p, bits_type& left) const {
     const int top = top_ - integer_bits * p;
@@ -403,8 +401,8 @@ class narrow_sum {
   long long integer_[always + 1];
 };
 
-/// One lane's exact sum of any items, some at a time: narrow as long as they are like each other.
-/// Items that do not fit go to a whole state.
+/// One lane's exact sum of any items, N at a time: narrow as long as their sizes are near each
+/// other. Items that do not fit are added to a whole state.
 template <class Number, class State>
 class lane_sum {
  public:
@@ -426,7 +424,7 @@ class lane_sum {
   }
 
  private:
-  // How much larger than the first items others may be, in powers of two.
+  // Later items may be 2^headroom times as large as the first ones.
   static constexpr int headroom = sizeof(Number) == 4 ? 6 : 16;
 
   template <int N>

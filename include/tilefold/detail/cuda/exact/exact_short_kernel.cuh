@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exact sum of a short range, by one block or by a cluster, where latencies are all that
-// counts:
+// The exact sum of a short range, by one block or by a cluster, where only latencies count:
 //
 //     warp      a chunk of 32 * 8 items or two; its sum goes to places of 16 bits of the block
 //               (add_near, wide_by_warp), or as digits, at the end, if items are far apart
 //     cluster   blocks hand their places to the first one, whose first warp adds them up
 //
-// That warp makes one number of them, and a thread rounds it.
+// That warp makes one number of the places, and a thread rounds it.
 #pragma once
 
 #include <tilefold/detail/cuda/base/cluster.cuh>
@@ -19,8 +18,7 @@
 
 namespace tilefold::detail::cuda {
 
-// A warp's exact sum of a few items that are near each other, at once: for short ranges, where
-// latencies are all that counts. A lane adds its 8 items, as doubles, into two running sums:
+// A warp's sum of items that are near each other. A lane adds its 8 items to two running doubles:
 //
 //     sum 0     begins at 1.5 * 2^(u + 52): takes an item rounded to a multiple of 2^u
 //     sum 1     begins at 1.5 * 2^(u + 3): what is left of it, a multiple of 2^(u - 49)
@@ -30,7 +28,7 @@ namespace tilefold::detail::cuda {
 // lanes bring their pieces to the places of the total.
 
 /// Adds N items of every lane to `places`, if they are finite and near each other; returns whether
-/// they are, and what they are in `seen_here`. All lanes.
+/// they are, and in `seen_here` the marks of what they are. All lanes.
 template <class State, int N>
 TILEFOLD_D bool add_near(wide_places<State>& places, unsigned& seen_here,
                          const registers<float, N>& items, int lane) {
@@ -52,7 +50,7 @@ TILEFOLD_D bool add_near(wide_places<State>& places, unsigned& seen_here,
   const bool other = __any_sync(full_warp, all >= 0 || most != 0);
   const int top = cuda::warp_max(static_cast<int>(most)) >> 20;
   const int bottom = (-cuda::warp_max(-static_cast<int>(least & 0x7fffffffu)) >> 20);
-  // Far from the ends of doubles, where anchors are none; only zeros go the other way, too.
+  // Doubles near the ends of their range have no anchors. Zeros alone are not added here, either.
   if (top > 2040 || top < 128 || top - bottom > most_spread) return false;
   seen_here = static_cast<unsigned>(other ? seen::other : seen::minus_zero);
   const int unit = top - 1070;
@@ -80,7 +78,7 @@ TILEFOLD_D bool add_near(wide_places<State>& places, unsigned& seen_here,
   return true;
 }
 
-/// What a block has added up.
+/// The sum of a block.
 template <class State>
 struct exact_block_sum {
   wide_places<State> places;
@@ -122,7 +120,7 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   constexpr int vt = exact_short_policy.vt;
   constexpr int width = exact_shape<Source, vt>::width;
   constexpr int stripes = exact_shape<Source, vt>::stripes;
-  constexpr int chunk = warp_size * vt;
+  constexpr int chunk_items = warp_size * vt;
   __shared__ Digits digits[exact_short_policy.nt / warp_size];
   __shared__ sum_type sum;
   __shared__ sum_exchange<sum_type> exchange;
@@ -140,21 +138,22 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   if (in_cluster) exchange.begin(blockIdx.x);
   cuda::wait_for_previous_launch();
 
-  const int step = static_cast<int>(gridDim.x) * num_warps * chunk;
+  const int step = static_cast<int>(gridDim.x) * num_warps * chunk_items;
   unsigned marks = 0;
   bool far = false;
 #pragma unroll 1
-  for (int c = (static_cast<int>(blockIdx.x) * num_warps + warp) * chunk; c < n; c += step) {
+  for (int chunk_first = (static_cast<int>(blockIdx.x) * num_warps + warp) * chunk_items;
+       chunk_first < n; chunk_first += step) {
     registers<number, vt> items;
     lane_stripes<Source, stripes, width> loaded;
 #pragma unroll
     for (int r = 0; r < stripes; ++r) {
-      const int first = c + (r * warp_size + lane) * width;
+      const int first = chunk_first + (r * warp_size + lane) * width;
       const int available = detail::bounded(n - first, 0, width);
       loaded.load_one(source, first, r, available);
 #pragma unroll
       for (int j = 0; j < width; ++j) {
-        // -0 is nothing to a sum.
+        // -0 changes no sum.
         items.put(r * width + j, j < available ? loaded.lift(summands, r, j) : -number{0});
       }
     }

@@ -27,7 +27,7 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job,
       job.gpu, &exact_kernel<Build, Digits, Source, closed_reducer<Reducer>, summands, Init, Out>,
       "exact_kernel", Digits::policy.nt, starts::early);
   const std::int64_t tiles = tree::num_blocks(job.n, Digits::policy.tile());
-  // Blocks that meet in memory cost as much as some tiles.
+  // Several blocks, which meet in memory, take as much longer as some tiles.
   const std::int64_t blocks = job.n <= most_exact_items_of_block ? 1 : kernel.most(tiles);
   sums_type* sums = nullptr;
   if (blocks > 1) sums = workspace_for(cuda::exact_demand()).template arrivals<sums_type>();
@@ -35,7 +35,7 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job,
                 summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums);
 }
 
-/// Launches an exact sum by one block or a cluster if that is right for n; whether it did.
+/// Launches an exact sum by one block or a cluster. False, with nothing launched, of longer ranges.
 template <class Build, class Digits, class Source, class Reducer, class Init, class Out>
 bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
   using summands = closed_reducer<decltype(job.reducer.of_summands())>;
@@ -48,15 +48,15 @@ bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
       "exact_short_kernel", policy.nt, starts::in_clusters);
   const bool alone = job.n <= policy.tile();
   if (!alone && !kernel.clusters) return false;
-  const int nt = threads_for(alone ? job.n : tree::num_blocks(job.n, cluster_blocks), policy.vt);
+  const int nt = threads_for(alone ? job.n : ceil_div(job.n, cluster_blocks), policy.vt);
   kernel.launch(grid_shape{alone ? 1 : cluster_blocks, detail::smaller(nt, policy.nt), !alone},
                 job.stream, job.source, job.reducer, summands{job.reducer.of_summands(), {0u}},
                 job.init, job.out, static_cast<int>(job.n));
   return true;
 }
 
-/// Launches an exact sum: short ranges by digits, long ones by bins. Floats go by digits,
-/// too, where a GPU adds doubles slowly.
+/// Launches an exact sum: short ranges by digits, long ones by bins. Where a GPU adds doubles
+/// slowly, all ranges of floats are added by digits.
 template <class Reducer>
 struct exact_launch {
   template <class Build, class Job, class WorkspaceFor>

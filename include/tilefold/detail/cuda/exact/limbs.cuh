@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers of many words of 32 bits, in shared memory, whose words may hold more or less than 32
-// bits: what a warp's lanes bring is added without carries. And bins of integers of 64 bits, one a
-// lane, which take digits of doubles before they are emptied into such words.
+// Integers of many words of 32 bits, in shared memory. A word may hold more or less than 32 bits,
+// so that a warp adds to it without carries. And bins: integers of 64 bits, one a lane, which take
+// digits of doubles before they are emptied into such words.
 #pragma once
 
 #include <tilefold/detail/cuda/base/warp_sums.cuh>
@@ -10,7 +10,8 @@
 
 namespace tilefold::detail::cuda {
 
-/// The sum of what all lanes bring, 2^56 at most in size.
+/// The sum of all lanes' integers, 2^56 at most in size: in pieces of 20 bits, and the bits above
+/// 40, whose sums over 32 lanes fit 32 bits.
 TILEFOLD_D long long warp_sum_of_digits(long long mine) {
   const long long low = cuda::warp_sum_at_once(static_cast<int>(mine & 0xfffff));
   const long long middle = cuda::warp_sum_at_once(static_cast<int>(mine >> 20 & 0xfffff));
@@ -18,16 +19,15 @@ TILEFOLD_D long long warp_sum_of_digits(long long mine) {
   return (high << 40) + (middle << 20) + low;
 }
 
-/// The bits of h less those of the anchor, whose upper word is `anchor` and whose lower one is 0.
+/// A digit as an integer: the bits of h less the anchor's, whose words are `anchor` and, below, 0.
 TILEFOLD_D long long count_above(double h, int anchor) {
   return static_cast<long long>(
       static_cast<unsigned long long>(static_cast<unsigned>(__double2hiint(h) - anchor)) << 32 |
       static_cast<unsigned>(__double2loint(h)));
 }
 
-/// Adds the sum of what all lanes of the warp bring, times 2^bit.
+/// Adds the sum of all lanes' integers, times 2^bit, in pieces as warp_sum_of_digits().
 __device__ inline void add_to_limbs(long long* word, long long mine, int bit, int lane) {
-  // Pieces of 20 bits, and the bits above 40: so sums of 32 lanes are integers of 32 bits.
   const long long low = cuda::warp_sum_at_once(static_cast<int>(mine & 0xfffff));
   const long long middle = cuda::warp_sum_at_once(static_cast<int>(mine >> 20 & 0xfffff));
   const long long high = cuda::warp_sum_at_once(static_cast<int>(mine >> 40));
@@ -56,8 +56,8 @@ TILEFOLD_D void empty_bins(long long (*bin)[warp_size], int num, int step, int f
   }
 }
 
-/// Adds an item as two digits to two bins of a lane, `lower` and the next, which gets `Times` the
-/// upper one. The upper words of their anchors are `b` and `a`; the lower ones are 0.
+/// Adds an item as two digits to two bins of a lane: the lower digit to `lower`, and `Times` the
+/// upper digit to the next bin. The upper words of their anchors are `b` and `a`, the lower ones 0.
 template <int Times>
 TILEFOLD_D void add_two_digits(long long* lower, double x, int a, int b) {
   const double above = __hiloint2double(a, 0);
@@ -70,7 +70,7 @@ TILEFOLD_D void add_two_digits(long long* lower, double x, int a, int b) {
   *upper = upper_sum;
 }
 
-/// Puts -0 in the place of infinities and NaNs, and returns the marks of those of all lanes.
+/// Puts -0 in the place of infinities and NaNs, and returns their marks, those of all lanes.
 template <class T, int N>
 TILEFOLD_D unsigned take_not_finite(registers<T, N>& items) {
   std::uint64_t found = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree over what the blocks of a launch leave behind. The last to arrive folds a group:
+// The tree over the partials that blocks of a launch write. The last to arrive folds a group:
 //
 //     partials   0   1   2   3 | 4   5   6   7 | 8   9    values in the workspace, groups of 4 here
 //     arrivals   `-----.-----'   `-----.-----'   `-.-'    a counter a group
@@ -8,9 +8,9 @@
 //                      `---------------+-----------'      its value, and arrives one level up
 //     level 2                          0                  the last block of all has the root
 //
-// Nothing waits: a block that completes no group leaves. Groups are aligned powers of two, so this
-// is the neighbour tree. grid_tree counts and climbs; what folds a group is the caller's.
-// partials_fold is that caller for the partials of one range, in groups of nt * group_vt.
+// No block waits: one that completes no group leaves. Groups are aligned powers of two, so this is
+// the neighbour tree. grid_tree counts and climbs, and its caller folds groups: partials_fold does
+// for the partials of one range, in groups of nt * group_vt.
 #pragma once
 
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
@@ -52,11 +52,11 @@ TILEFOLD_D bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_size
 template <class Acc>
 struct complete_group {
   Acc* partials;   // of its level
-  unsigned first;  // partial of the group
+  unsigned first;  // number of the group's first partial
   unsigned size;
   Acc* above;          // partials of the next level
-  unsigned number;     // of the group, and of its value there
-  unsigned neighbors;  // values there; a single one is the root's, which needs no place
+  unsigned number;     // of the group in its level, and of its value among `above`
+  unsigned neighbors;  // values above; a single one is the root's, which needs no place
 };
 
 /// The tree over `count` partials in groups of `group`. Of trees that stand side by side, partials
@@ -70,8 +70,7 @@ struct grid_tree {
   unsigned trees = 1;
 
   /// Arrives with partials [begin, end), which this block has written, as arrive() asks. Calls
-  /// fold(complete_group) for the groups that this completes, level by level; fold() leaves behind
-  /// a value as arrive() asks.
+  /// fold(complete_group) for the groups that this completes, level by level, which writes a value.
   template <class Fold>
   TILEFOLD_D void climb_from(unsigned begin, unsigned end, bool& completed,
                              const Fold& fold) const {
@@ -84,7 +83,7 @@ struct grid_tree {
     }
   }
 
-  /// The same of `arrived` partials of group `g` alone.
+  /// climb_from() with `arrived` partials of group `g` alone.
   template <class Fold>
   TILEFOLD_D void climb(unsigned g, unsigned arrived, bool& completed, const Fold& fold) const {
     scratch<Acc> level = memory;
@@ -105,7 +104,7 @@ struct grid_tree {
   }
 };
 
-/// Folds partials: they are accumulators already.
+/// Folds partials, which are accumulators already.
 template <class Reducer>
 struct partials_reducer {
   using accumulator = typename Reducer::accumulator;
@@ -120,7 +119,7 @@ struct partials_reducer {
   }
 };
 
-/// The fold of partials [first, first + count), up to Nt * Vt, as that of a tile.
+/// The fold of partials [first, first + count), at most Nt * Vt, as a tile.
 template <int Nt, int Vt, class Reducer, class Acc>
 TILEFOLD_D Acc fold_partials(const Reducer& reducer, const Acc* partials, std::int64_t first,
                              int count, Acc* warp_values) {
@@ -130,7 +129,7 @@ TILEFOLD_D Acc fold_partials(const Reducer& reducer, const Acc* partials, std::i
       source_type{{partials}}, group_reducer{reducer}, first, count, warp_values);
 }
 
-/// What a block of Nt threads does with the nodes of one range that it has folded.
+/// How a block of Nt threads writes the nodes of one range that it has folded, and climbs.
 template <int Nt, class Reducer, class Init, class Out>
 class partials_fold {
   using acc = typename Reducer::accumulator;
@@ -147,9 +146,9 @@ class partials_fold {
   const Out& out;
   shared_memory& shared;
 
-  /// For tile `turn`, or any turn of numbers.
-  TILEFOLD_D acc* warp_values(unsigned turn) const {
-    return __builtin_addressof(shared.warp_values[turn % 2][0].value);
+  /// The set for a tile: neighbouring tiles have different ones.
+  TILEFOLD_D acc* warp_values(unsigned tile) const {
+    return __builtin_addressof(shared.warp_values[tile % 2][0].value);
   }
 
   /// Writes the value of a node: as a partial, or as the result if `count` of its level is 1.

@@ -5,14 +5,13 @@
 //
 //     tree           0            1              2                trees of 6, 3 and 9 items
 //     items       0123   45      012     0123   4567    8
-//     lane          0     1       2        3      4     5
-//     fold          v     v       v        v      v     v         each lane its stretch
+//     lane          0     1       2        3      4     5         lane_plan: owner 0 0 1 2 2 2,
+//     fold          v     v       v        v      v     v         stretch 0 1 0 0 1 2
 //     distance 1    v <---'       |        v <----'     |         by shuffles: the lower lane takes
 //     distance 2    |             |        v <----------'         the value as its right operand
 //     result      lane 0        lane 2   lane 3
 //
-// Values never cross from one tree to another. A stretch is an aligned block of its tree, so
-// this is the neighbour tree.
+// A stretch is an aligned block of its tree, and no value crosses from one tree to another.
 #pragma once
 
 #include <tilefold/detail/core/forest.hpp>
@@ -28,7 +27,7 @@ namespace tilefold::detail::cuda {
 TILEFOLD_D unsigned inclusive_sum(unsigned x) {
 #pragma unroll
   for (int distance = 1; distance < warp_size; distance *= 2) {
-    // The shuffle itself knows which lanes have nothing to add.
+    // p is whether there is a lane `distance` below this one: shfl itself answers that.
     asm volatile(
         "{ .reg .u32 r; .reg .pred p; shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff;"
         " @p add.u32 %0, %0, r; }"
@@ -38,30 +37,35 @@ TILEFOLD_D unsigned inclusive_sum(unsigned x) {
   return x;
 }
 
-/// Which lane has which stretch: of the next trees of a warp, as many as fit its lanes.
+/// Which lane has which stretch, of as many of the warp's next trees as fit its lanes.
 template <int Items>
 struct lane_plan {
   static constexpr int most_items = warp_size * Items;
-  // Lengths for trees that are too long to be dealt, which take an idle lane each, and for no tree.
+  // In place of a length. A tree for warps or for blocks takes one lane, which stays idle. no_tree
+  // would take more lanes than a warp has, so nothing is dealt from there on.
   static constexpr int for_warps = most_items + 1;
   static constexpr int for_blocks = most_items + 2;
   static constexpr int no_tree = most_items + Items + 2;
 
-  int trees;      // how many of them are dealt with
-  int owner;      // this lane's tree
-  int count;      // its items, or more than can be dealt
+  int trees;      // how many trees got lanes
+  int owner;      // number of this lane's tree among them
+  int count;      // items of that tree, or for_warps, for_blocks
   int stretches;  // of that tree, at least one
-  int stretch;    // this lane's; `stretches` or more if the lane has none
+  int stretch;    // number of this lane's stretch; `stretches` or more if the lane has none
 
-  /// `length` is the number of items of tree `lane`.
-  TILEFOLD_D explicit lane_plan(int length, int lane = static_cast<int>(threadIdx.x) % warp_size) {
+  /// `length` is the number of items of tree number `lane`.
+  TILEFOLD_D explicit lane_plan(int length, int lane = lane_of_thread()) {
+    // Tree number `lane` takes lanes [end - needed, end).
     const unsigned needed = is_too_long(length) ? 1 : stretches_of(length);
     const unsigned end = cuda::inclusive_sum(needed);
+    // Bit l says that a tree begins at lane l; trees that do not fit set none.
     const unsigned heads = cuda::warp_or(end <= warp_size ? 1u << (end - needed) : 0u);
-    const unsigned mine = heads & (0xffffffffu >> (warp_size - 1 - lane));
+    // Among the heads up to this lane, the highest one is where this lane's tree begins.
+    const unsigned up_to_mine = heads & (full_warp >> (warp_size - 1 - lane));
     trees = __popc(heads);
-    owner = __popc(mine) - 1;
-    stretch = lane - (warp_size - 1 - __clz(static_cast<int>(mine)));
+    owner = __popc(up_to_mine) - 1;
+    const int first_lane = warp_size - 1 - __clz(static_cast<int>(up_to_mine));
+    stretch = lane - first_lane;
     count = __shfl_sync(full_warp, length, owner);
     stretches = is_too_long(count) ? 1 : static_cast<int>(stretches_of(count));
   }
@@ -81,31 +85,30 @@ struct lane_plan {
   }
 };
 
-/// What lane_plan<Items> takes for a tree of `count` items; blocks take trees of more than
-/// `warp_items`.
+/// The length of a tree of `count` items as lane_plan<Items> takes it.
 template <int Items>
-TILEFOLD_D int planned_length(std::int64_t count, std::int64_t warp_items) {
+TILEFOLD_D int planned_length(std::int64_t count, std::int64_t longest_for_warp) {
   if (count > lane_plan<Items>::most_items) {
-    return count > warp_items ? lane_plan<Items>::for_blocks : lane_plan<Items>::for_warps;
+    return count > longest_for_warp ? lane_plan<Items>::for_blocks : lane_plan<Items>::for_warps;
   }
   return static_cast<int>(detail::larger(count, std::int64_t{0}));
 }
 
-/// Trees from `begin` up to `end`, as far as there are lanes; each lane knows one. All lanes call.
+/// Trees [begin, end), as far as there are lanes, which know one each. All lanes make every call.
 template <class Forest, int Items>
 class lane_trees {
  public:
   int length;  // items of the lane's tree, as lane_plan takes it
 
-  TILEFOLD_D lane_trees(const Forest& forest, int begin, int end, std::int64_t warp_items)
+  TILEFOLD_D lane_trees(const Forest& forest, int begin, int end, std::int64_t longest_for_warp)
       : length(lane_plan<Items>::no_tree), count_(0), first_(0) {
-    const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
+    const int t = begin + lane_of_thread();
     if (t >= end) return;
     count_ = forest.count(t);
     if constexpr (Forest::in_one_range) first_ = forest.first(t);
-    length = cuda::planned_length<Items>(count_, warp_items);
+    length = cuda::planned_length<Items>(count_, longest_for_warp);
   }
-  /// The tree of lane `owner`, number begin + owner of the forest.
+  /// The tree that lane `owner` knows: number begin + owner of the forest.
   TILEFOLD_D typename Forest::source_type tree(const Forest& forest, int begin, int owner) const {
     if constexpr (Forest::in_one_range) {
       return detail::starting_at(forest.source, cuda::shuffle_from(first_, owner));
@@ -113,7 +116,7 @@ class lane_trees {
       return forest.tree(begin + owner);
     }
   }
-  /// Its items.
+  /// The number of its items.
   TILEFOLD_D std::int64_t count(int owner) const { return cuda::shuffle_from(count_, owner); }
 
  private:
@@ -126,7 +129,7 @@ template <class Source, class Reducer>
 inline constexpr bool folds_stretches =
     pays_to_fold_stretches(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// Whether they lift all of a stretch at once where the stretches of all lanes are whole.
+/// Whether such lanes lift all of a stretch at once where the stretches of all lanes are whole.
 template <class Source, class Reducer>
 inline constexpr bool lifts_stretches =
     folds_stretches<Source, Reducer> && requires { requires Reducer::lifts_packets; };
@@ -157,7 +160,7 @@ class stretch_fold {
   friend exact_lanes<Reducer>;
 
  public:
-  /// The trees of a plan.
+  /// Folds the trees of a plan.
   TILEFOLD_D stretch_fold(const Reducer& reducer, const lane_plan<items>& plan)
       : reducer_(&reducer),
         stretch_(plan.stretch),
@@ -165,7 +168,7 @@ class stretch_fold {
         available_(plan.available()),
         items_behind_(plan.count - (plan.stretch + 1) * items) {}
 
-  /// One block of `count` items, of which the lanes take as many as they can.
+  /// Folds one aligned block of `count` items, of which the lanes take as many as they can.
   TILEFOLD_D stretch_fold(const Reducer& reducer, int lane, int count)
       : reducer_(&reducer),
         stretch_(lane),
@@ -173,18 +176,18 @@ class stretch_fold {
         available_(detail::bounded(count - lane * items, 0, items)),
         items_behind_(count - (lane + 1) * items) {}
 
-  /// Fetches this lane's items of the block that begins with item `first` of `tree`. `inner` says
-  /// that memory goes on for 16 bytes before and after them.
+  /// Loads this lane's items of the block that begins with item `first` of `tree`. `inner` says
+  /// that loads may reach 16 bytes beyond them, before and after.
   TILEFOLD_D void load(const Source& tree, std::int64_t first, bool inner) {
     items_.load(tree, first + stretch_ * items, available_, inner);
   }
-  /// Fetches this lane's items out of a ring (value_ring.cuh), in which the tree, or the aligned
+  /// Loads this lane's items out of a ring (value_ring.cuh), in which the tree, or the aligned
   /// block of it, begins with byte `at`. Items before byte `end` are there.
   template <class Ring>
   TILEFOLD_D void load_ring(const Ring& ring, int at, int end) {
     items_.load_ring(ring, at + stretch_ * items * item_bytes<Source>, end);
   }
-  /// Whether the tree itself goes on so before and after this lane's items.
+  /// Whether the tree has 16 bytes before and after this lane's items.
   TILEFOLD_D bool is_inner() const {
     return stretch_ > 0 && items_behind_ * least_item_bytes<Source> >= load_bytes;
   }
@@ -214,13 +217,13 @@ class stretch_fold {
     return value.value;
   }
 
-  /// What this lane's items bring to an exact sum; -0 where there are none.
+  /// This lane's summands of an exact sum; -0 in place of items that do not exist.
   TILEFOLD_D auto summands() {
     items_.settle();
     return settled_summands();
   }
-  /// Calls use(window) with a narrow_window of the exact sum of this lane's tree, as fold() returns
-  /// its value. False, and nothing is done, if some sum of the warp needs more words.
+  /// Calls use(window) with the exact sum of this lane's tree, where fold() has a value. False, and
+  /// nothing is done, if some sum of the warp does not fit a narrow_window.
   template <class Use>
   TILEFOLD_D bool visit_narrow_sum(const Use& use) {
     return exact_lanes<Reducer>::visit_narrow(*this, use);
@@ -248,7 +251,7 @@ class stretch_fold {
       for (int i = 0; i < items; ++i) mine.put(i, items_.lift(lifts, i));
       return mine;
     }
-    const unsigned there = (1u << available_) - 1;
+    const unsigned there = (1u << available_) - 1;  // bit i: item i exists
 #pragma unroll
     for (int i = 0; i < items; ++i) {
       mine.put(
@@ -257,7 +260,8 @@ class stretch_fold {
     return mine;
   }
 
-  // The stretches of a tree that are `distance` apart.
+  // Joins nodes of `distance` stretches each. A node of 2 * distance stretches begins at a multiple
+  // of as many; the join is of equals if all items of its right half exist.
   TILEFOLD_D void meet(slot<acc>& value, int distance) const {
     const acc received = cuda::shuffle_down(value.value, distance);
     if ((stretch_ & (2 * distance - 1)) == 0 && stretches_ - stretch_ > distance) {
@@ -272,8 +276,8 @@ class stretch_fold {
     return reducer_->combine(left, right);
   }
 
-  // Large accumulators: four items after four, so that few are alive at a time. In no lane more
-  // than `most` items exist.
+  // The node of the lane's stretch four items at a time, so that few large accumulators are alive
+  // at once. No lane has more than `most` items.
   TILEFOLD_D acc packets(int most) {
     if constexpr (AtOnce) {
       if (__all_sync(full_warp, available_ == 0 || available_ == items)) return whole_stretch();
@@ -298,7 +302,7 @@ class stretch_fold {
     return join(half.value, value.value, available_ == items);
   }
 
-  // All of a stretch at once, as single folds do it.
+  // The node of a whole stretch, lifted at once as by single folds.
   TILEFOLD_D acc whole_stretch() const {
     using value = std::remove_cvref_t<decltype(items_.template item<0>(0))>;
     value values[items];
@@ -307,7 +311,7 @@ class stretch_fold {
     return reducer_->lift_packet(values);
   }
 
-  // The node of the first N items of what is left of the stretch, which all exist.
+  // The node of the next N items of the stretch, which all exist.
   template <int N>
   TILEFOLD_D acc whole() const {
     return lane_tree<acc>::template whole<N>(
@@ -315,7 +319,7 @@ class stretch_fold {
         [&](const acc& a, const acc& b) { return join(a, b, true); });
   }
 
-  // The node of the first one to three of what is left of the stretch.
+  // The node of the next one to three items of the stretch.
   TILEFOLD_D acc up_to_three(int count) const {
     slot<acc> value;
     value.put(items_.lift(*reducer_, 0));
@@ -324,8 +328,8 @@ class stretch_fold {
     return value.value;
   }
 
-  // The node of N items from `first` of the stretch on, of which those below available_ exist; in
-  // no lane more than `most` do.
+  // The node of N items from item `first` of the stretch on, of which those before available_
+  // exist. No lane has more than `most` items.
   template <int N>
   TILEFOLD_D acc node(int first, int most) const {
     return lane_tree<acc>::template within<N>(
@@ -343,8 +347,8 @@ class stretch_fold {
   lane_stretches<Source, items, Fresh> items_;
 };
 
-/// Writes the results of the trees of a plan, the long way: for exact sums that are not narrow.
-/// `tree` and `out` are those of this lane's tree; if it may be empty, `empty` says what it gives.
+/// Writes the results of a plan's trees whose exact sums are not narrow, by whole states. `tree`
+/// and `out` are of this lane's tree; `empty` is the result of a tree without items.
 template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
 TILEFOLD_D void write_wide_sums(const Source& tree, const Reducer& reducer, const Init& init,
                                 const Empty& empty, const Out& out, const lane_plan<Items>& plan,
@@ -362,7 +366,7 @@ TILEFOLD_D void write_wide_sums(const Source& tree, const Reducer& reducer, cons
   }
 }
 
-/// write_wide_sums() apart, because rare code must not take the registers of common code.
+/// write_wide_sums() as a function call, so that rare code takes no registers of common code.
 template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
 __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reducer, Init init,
                                                      Empty empty, Out out, lane_plan<Items> plan,

@@ -34,8 +34,8 @@ struct lane_tree {
     }
   }
 
-  /// The node of those of N items from `at` on that exist: items from `end` on do not, unless
-  /// `Full`. get(i) may be called for every i. join's third argument: whether operands are items.
+  /// The node of N items from `at` on: all exist if `Full`, else those before `end`. get(i) may be
+  /// called for every i. join's third argument: whether both operands are items.
   template <bool Full, int N, class Get, class Join>
   TILEFOLD_D static Acc cut(int at, int end, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));
@@ -52,7 +52,7 @@ struct lane_tree {
     }
   }
 
-  /// The node of the first n >= 1 of N items from `at` on; of the others nothing is asked for.
+  /// The node of the first n >= 1 of N items from `at` on; get() is called for these alone.
   template <int N, class Get, class Join>
   TILEFOLD_D static Acc first(int at, int n, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));
@@ -65,8 +65,8 @@ struct lane_tree {
     }
   }
 
-  /// The node of N items from `at` on, of which those below `end` exist, which alone are asked for.
-  /// In no lane of the warp do any from `most` on. join(left, right, first item of the right half).
+  /// The node of N items from `at` on, of which items before `end` exist; get() is called for these
+  /// alone. No lane has items from `most` on. join(left, right, first item of the right half).
   template <int N, class Get, class Join>
   TILEFOLD_D static Acc within(int at, int end, int most, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));

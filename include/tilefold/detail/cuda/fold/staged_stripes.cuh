@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stripes of cells out of shared memory, for accumulators that are large for their items, and for
-// structs. To move them between lanes costs more than to load items, so a lane folds a cell of
+// structs. Moving these between lanes costs more than loading items, so a lane folds a cell of
 // neighbours by itself, while the next stripe is on its way:
 //
 //     items    | stripe 0 | stripe 1 | stripe 2 | stripe 3 | ...    a chunk: 4 neighbouring stripes
@@ -78,13 +78,12 @@ class staged_stripes {
         stages_(stages),
         lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
-  /// This lane's node of a stripe in a stage. It begins with item `first` of its tree, as `source`
-  /// does.
+  /// This lane's node of a staged stripe, which begins with item `first` of its tree, as `source`.
   TILEFOLD_D acc node_of(const stage& from, const Source& source, std::int64_t first) const {
     return lane_node(from, source, first + lane_ * cell);
   }
 
-  /// The same where only `count` items exist, in lanes that have any.
+  /// node_of() a stripe of which only `count` items exist, in lanes that have any.
   TILEFOLD_D void put_node(registers<acc, 1>& node, const stage& from, const Source& source,
                            std::int64_t first, int count) const {
     static_assert(packet == cell);

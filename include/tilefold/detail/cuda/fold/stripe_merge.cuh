@@ -11,9 +11,8 @@
 //                   ABCD         ABCD         ABCD         ABCD       lanes 0, 2 and 1, 3 exchange
 //
 // With 32 lanes, bits 2 to 4 follow bit 1, before the stripes: each lane still has one stripe then.
-// `Full` says that every item exists. Otherwise `count` cuts the tile off, and a node whose right
-// half starts at or beyond it is its left half. The operator is never called on an operand that
-// does not exist.
+// `Full` says that every item exists. Otherwise items from `count` on do not, and a node without
+// items in its right half is its left half: the operator is called with existing operands alone.
 #pragma once
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
@@ -25,8 +24,7 @@ namespace tilefold::detail::cuda {
 template <class Acc>
 inline constexpr int unrolled_levels = sizeof(Acc) <= most_unrolled_bytes ? 5 : 1;
 
-/// One node: op(left, right), or left where the right half, starting at item `right_first`, is
-/// beyond `count`.
+/// One node: op(left, right), or left if the right half, from item `right_first` on, has no items.
 template <bool Full, class Reducer, class Acc>
 TILEFOLD_D Acc combine(const Reducer& reducer, const Acc& left, const Acc& right, int right_first,
                        int count) {
@@ -34,8 +32,7 @@ TILEFOLD_D Acc combine(const Reducer& reducer, const Acc& left, const Acc& right
   return left;
 }
 
-/// One node seen from either of two lanes: `mine` is the left operand unless `upper`, a condition
-/// that select() takes.
+/// One node, in both of its lanes: `mine` is the left operand unless `upper`, which select() takes.
 template <bool Full, class Reducer, class Acc, class Condition>
 TILEFOLD_D Acc combine_lanes(const Reducer& reducer, const Acc& mine, const Acc& other,
                              Condition upper, int right_first, int count) {
@@ -96,9 +93,9 @@ class stripe_fold {
 
   /// The node of stripe lane % 2^stripe_bits, if there is such a stripe; else that of some stripe.
   /// Stripes are merged in pairs while lanes are halved: at lane bit b, lanes with the bit clear
-  /// keep the even stripe, the others the odd one, and each sends the other's value across. A
-  /// stripe without a partner is its own. So there are Stripes - 1 + lane_bits - stripe_bits
-  /// shuffles for a power of two of stripes, not lane_bits * Stripes.
+  /// keep the even stripe, the others the odd one, and each sends the other stripe's value. A
+  /// stripe without a partner is both kept and sent. So there are Stripes - 1 + lane_bits -
+  /// stripe_bits shuffles for a power of two of stripes, not lane_bits * Stripes.
   TILEFOLD_D acc fold_each(const registers<acc, Stripes>& values) const {
     return fold_lane_bits<stripe_bits>(merge<0>(values));
   }
@@ -118,7 +115,7 @@ class stripe_fold {
     return first_ + stripe * stripe_items + tree::right_half(lane_, bit + 1) * Width;
   }
 
-  // A constant where it can be: then lanes need not be made to converge.
+  // A constant for whole warps, so that the compiler adds no code by which lanes converge.
   TILEFOLD_D unsigned members() const { return Lanes == warp_size ? full_warp : members_; }
 
   TILEFOLD_D acc received(const acc& sent, int mask) const {
@@ -235,7 +232,7 @@ struct block_tree {
     }
   }
 
-  /// Keeps the node of this warp.
+  /// Stores the node of this warp.
   TILEFOLD_D static void put(acc* values, const acc& mine) {
     if (threadIdx.x % warp_size == 0)
       ::new (static_cast<void*>(values + threadIdx.x / warp_size)) acc(mine);

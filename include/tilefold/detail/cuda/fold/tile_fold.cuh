@@ -9,7 +9,7 @@
 //                  |
 //              a lane folds each packet; stripe_fold (stripe_merge.cuh) makes the packets' nodes of
 //              a chunk one node, in every lane; the chunks of a warp meet in pairs; lane 0 of each
-//              warp puts its node into shared memory, and the first warp folds those.
+//              warp puts its node into shared memory, and the first warp folds these.
 //
 // Floats with nt = 512 and vt = 16 have one chunk of 4 stripes, and 4 items in a packet.
 #pragma once
@@ -25,9 +25,6 @@ namespace tilefold::detail::cuda {
 //     items     0 1 2 3   4 5 6 7   ...   124 .. 127   |   128 ..   |  256 ..  |  384 .. 511
 //     lane         0         1                31           0 1 ..       0 ..        0 .. 31
 //              |               stripe 0                |  stripe 1  | stripe 2 |  stripe 3
-//     lift      every item becomes an accumulator
-//     packets   a lane folds each of its packets: its node of each stripe
-//     stripes   stripe_fold (stripe_merge.cuh) makes them one node, in every lane
 
 /// The first item of this lane's packet in stripe r.
 template <int Width>
@@ -62,9 +59,9 @@ TILEFOLD_D registers<typename Reducer::accumulator, Stripes> fold_packets(
   return nodes;
 }
 
-/// Loads and folds what stands at `place`, and then goes on as long as advance() says that there is
-/// more. load(items, place) only begins the loads; fold(items, place) waits for them. Returns the
-/// place behind the last one.
+/// A software pipeline over places: while fold(items, place) folds what was loaded at a place,
+/// load(next place) has begun to load the next. advance(place) moves a place on, and says whether
+/// it is one. Returns the first place that is none.
 template <class Items, class Place, class Advance, class Load, class Fold>
 TILEFOLD_D Place stream_ahead(Place place, const Advance& advance, const Load& load,
                               const Fold& fold) {
@@ -83,8 +80,8 @@ TILEFOLD_D Place stream_ahead(Place place, const Advance& advance, const Load& l
   return place;
 }
 
-/// Nodes of a long fold that wait for their right neighbours: lane `level` holds the value of
-/// 2^level that were pushed. All lanes of the warp push the same values.
+/// A stack of nodes that wait for their right neighbours: lane `level` holds the node of 2^level
+/// pushed values, if bit `level` of their number is set. All lanes push the same values.
 template <class Reducer>
 class warp_stack {
   using acc = typename Reducer::accumulator;
@@ -102,7 +99,7 @@ class warp_stack {
     ++count_;
   }
 
-  /// As if nothing had been pushed.
+  /// Empties the stack.
   __device__ void clear() { count_ = 0; }
 
   /// The fold of everything pushed, at least one value; the same in every lane.
@@ -117,7 +114,7 @@ class warp_stack {
   }
 
  private:
-  // Apart from its operands, which a combine may read after it has begun to write.
+  // `node` was made apart from `place`, which a combine may read after it has begun to write.
   TILEFOLD_D static void replace(acc& place, const acc& node) {
     ::new (static_cast<void*>(__builtin_addressof(place))) acc(node);
   }
@@ -149,12 +146,11 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
 
 /// Folds items [tile_first, tile_first + count) of `source`. `Full` promises that there are no
 /// fewer than the tile has and that overreading (load/packets.cuh) stays inside the range;
-/// otherwise `count` may cut the tile off, or tell of items after it. `warp_values` is shared
+/// otherwise `count` may cut the tile off, or include items after it. `warp_values` is shared
 /// memory for a value of each warp, free to use on entry. The block has `num_warps` warps, a power
-/// of two, nt / 32 unless told. The result is valid in the first warp.
+/// of two, nt / 32 by default. The result is valid in the first warp.
 ///
-/// `MostlyWhole`: a warp that lacks nothing reads as in a full tile. That is worth its code where
-/// the tile is all there is.
+/// `MostlyWhole`: a warp whose items all exist reads as in a full tile; for blocks of one tile.
 template <tile_policy Policy, bool Full, class Source, class Reducer, bool MostlyWhole = false>
 class tile_fold {
   using acc = typename Reducer::accumulator;
@@ -163,7 +159,7 @@ class tile_fold {
   static constexpr int chunk_items = shape.stripes * stripe_items;
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int most_warps = Policy.nt / warp_size;
-  // With something neutral in the place of what is missing, every node has both halves.
+  // With neutral values in place of missing items, every node has both halves.
   static constexpr bool full_nodes = Full || fold_traits<Reducer>::pads;
   using stripes_registers = registers<acc, shape.stripes>;
 
@@ -214,7 +210,7 @@ class tile_fold {
   }
 
   TILEFOLD_D acc chunk(int first) const {
-    // Made once, for accumulators need not be assignable.
+    // Initialized once, because accumulators need not be assignable.
     const stripes_registers stripes =
         Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)
             ? whole_packets(first)
@@ -226,7 +222,7 @@ class tile_fold {
 
   TILEFOLD_D int lane_first(int first) const { return first + lane_ * shape.width; }
 
-  // This lane's node of each stripe; all loads before the first use, so that they overlap.
+  // This lane's node of each stripe. All loads come before the first use, so that they overlap.
   TILEFOLD_D stripes_registers whole_packets(int first) const {
     lane_stripes<Source, shape.stripes, shape.width> loaded;
     loaded.load_all(source_, tile_first_ + lane_first(first));
@@ -288,7 +284,7 @@ class tile_ahead {
   TILEFOLD_D static void load(items& loaded, const Source& source, std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    // Then the compiler leaves out the code for misaligned memory.
+    // So the compiler leaves out the code for misaligned memory.
     const bool aligned = !items::overreads(source);
     __builtin_assume(aligned);
     loaded.load_all(source, tile_first + warp * warp_items + lane * shape.width);

@@ -11,9 +11,8 @@
 //                   lane l holds the value of 2^l nodes, which waits for a right neighbour
 //     value()       nodes 0 to 3 with node 4
 //
-// Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
-// their items. Stripes are for accumulators that are large for their items where single folds are
-// staged. fold_by_warp() chooses.
+// fold_by_warp() takes stretches for pointers to items of 4 to 8 bytes, and for accumulators that
+// are large for their items, unless single folds of these are staged: then stripes.
 #pragma once
 
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
@@ -46,12 +45,12 @@ TILEFOLD_D typename Reducer::accumulator fold_stretches_by_warp(const Source& tr
                                                                 std::int64_t begin,
                                                                 std::int64_t count,
                                                                 std::int64_t total) {
-  using stripe = stretch_fold<Source, Reducer, ByPackets, Fresh, AtOnce>;
+  using fold_type = stretch_fold<Source, Reducer, ByPackets, Fresh, AtOnce>;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int stripe_items = warp_size * items_of_lane;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   warp_stack<Reducer> stack(reducer);
-  cuda::stream_ahead<stripe>(
+  cuda::stream_ahead<fold_type>(
       std::int64_t{0},
       [&](std::int64_t& next) {
         next += stripe_items;
@@ -64,11 +63,11 @@ TILEFOLD_D typename Reducer::accumulator fold_stretches_by_warp(const Source& tr
         const bool inner =
             first > 0 &&
             (total - first - items_of_lane) * least_item_bytes<Source> >= std::int64_t{load_bytes};
-        stripe loaded(reducer, lane, items);
+        fold_type loaded(reducer, lane, items);
         loaded.load(tree, begin + done, inner);
         return loaded;
       },
-      [&](stripe& now, std::int64_t done) {
+      [&](fold_type& now, std::int64_t done) {
         if (!ByPackets && done + stripe_items <= count) {
           stack.push(now.fold_whole_stripe());
         } else {
@@ -78,7 +77,7 @@ TILEFOLD_D typename Reducer::accumulator fold_stretches_by_warp(const Source& tr
   return stack.value();
 }
 
-/// Whether a warp folds a tree by stripes in shared memory: what a single fold stages, too.
+/// Whether a warp folds a tree by stripes in shared memory, as a single fold does.
 template <class Source, class Reducer>
 inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
@@ -98,7 +97,7 @@ inline constexpr int tree_cell =
                                              : staged_shape_of<Source, Reducer>.cell;
 
 /// A tree, or an aligned block of it, by a warp: whole stripes, of which the next is always on its
-/// way in the other stage, then stretches. Of small structs what is left is staged, too.
+/// way in the other stage, then the rest by stretches, or, of small structs, by a cut stripe.
 template <class Source, class Reducer>
 class staged_tree {
   using acc = typename Reducer::accumulator;
@@ -121,36 +120,36 @@ class staged_tree {
     const std::int64_t whole = detail::smaller(count, total - begin - stripes.overread_items());
     std::int64_t done = 0;
     fill(memory.stages[0], detail::starting_at(tree, begin), whole);
-    int turn = 0;
+    int now = 0;
 #pragma unroll 1
     for (; whole - done >= stripe_items; done += stripe_items) {
       const std::int64_t first = begin + done;
-      fill(memory.stages[turn ^ 1], detail::starting_at(tree, first + stripe_items),
+      fill(memory.stages[now ^ 1], detail::starting_at(tree, first + stripe_items),
            whole - done - stripe_items);
       cuda::finish_stage<1>();
       registers<acc, 1> node;
-      node.put(0, stripes.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
+      node.put(0, stripes.node_of(memory.stages[now], detail::starting_at(tree, first), first));
       stack.push(
           stripe_fold<1, stripes_type::cell, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
-      turn ^= 1;
+      now ^= 1;
     }
     if constexpr (stages_rest) {
       cuda::finish_stage<0>();
       const auto left = static_cast<int>(count - done);
       if (left > 0) {
         registers<acc, 1> node;
-        stripes.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
+        stripes.put_node(node, memory.stages[now], detail::starting_at(tree, begin + done),
                          begin + done, left);
         stack.push(stripe_fold<1, stripes_type::cell, false, Reducer>(reducer, 0, left).fold(node));
       }
     } else if constexpr (stages_trees_of_structs<Source, Reducer>) {
-      constexpr tile_policy stripe{warp_size, stripes_type::cell};
+      constexpr tile_policy one_stripe{warp_size, stripes_type::cell};
       if (done < count) {
-        stack.push(tile_fold<stripe, false, Source, Reducer>::fold(
+        stack.push(tile_fold<one_stripe, false, Source, Reducer>::fold(
             tree, reducer, begin + done, static_cast<int>(count - done), nullptr));
       }
     } else {
-      // More than a stripe, if that would overread.
+      // This is more than a stripe if the last whole stripe would have overread.
 #pragma unroll 1
       for (; done < count; done += stripe_items) {
         stack.push(cuda::fold_stretches_by_warp(
@@ -216,7 +215,7 @@ TILEFOLD_D typename Reducer::accumulator fold_by_warp(const Source& tree, const 
   }
 }
 
-/// The same, in stripes out of the block's tree_memory if it stages trees.
+/// fold_by_warp() in stripes out of the block's tree_memory, if the block has one.
 template <class Source, class Reducer, class Memory>
 TILEFOLD_D typename Reducer::accumulator fold_by_warp(const Source& tree, const Reducer& reducer,
                                                       std::int64_t count,
@@ -229,8 +228,8 @@ TILEFOLD_D typename Reducer::accumulator fold_by_warp(const Source& tree, const 
   }
 }
 
-/// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow. Apart,
-/// because rare code must not take the registers of common code.
+/// Writes the result of a tree whose exact sum is not narrow to `out`, by a whole state. A function
+/// call, because rare code must not take the registers of common code.
 template <class Source, class Reducer, class Init, class Out>
 __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
                                               std::int64_t count) {

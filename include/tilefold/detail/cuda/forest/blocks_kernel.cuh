@@ -9,9 +9,9 @@
 //                    `---------+----.----+--------'
 //     result                       out                      the last to arrive folds them
 //
-//     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack.
-//               Large accumulators and structs: an aligned part a warp, whose lanes fold stretches
-//               or cells; the warps' values meet in shared memory.
+//     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack. If
+//               accumulators are large, and of structs, an aligned part a warp, whose lanes fold
+//               stretches or cells; the warps' values meet in shared memory.
 //
 //     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
 //     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the launches
@@ -19,8 +19,8 @@
 //     planned_slices   the same of few trees, which each block finds by itself, in the only launch
 //     block b          slices b, b + blocks...
 //
-// Queued and planned slices are two instances of the kernel: one for both spills registers around
-// every slice, and takes 8 to 14% longer for trees of 65536 floats and more (an H200).
+// Queued and planned slices are two instances of the kernel: one instance for both spills registers
+// around every slice, and takes 8 to 14% longer for trees of 65536 floats and more (H200).
 #pragma once
 
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -103,7 +103,7 @@ class slice_work {
   }
 
  private:
-  // In the first warp, `result` becomes the value of the slice. Every warp folds an aligned part.
+  // Every warp folds an aligned part of the slice. In the first warp, `result` becomes its value.
   TILEFOLD_D void fold_parts(const tree_slice& slice, slot<acc>& result) {
     constexpr int num_warps = Policy.nt / warp_size;
     using warps = block_tree<num_warps, 1, false, Reducer>;
@@ -143,12 +143,12 @@ class slice_work {
     const std::int64_t left = slice.count - first;
     const std::int64_t items = left < slice.size ? left : slice.size;
     const source_type source = forest.tree(slice.tree);
-    // A full tile may overread into what follows it in the tree.
+    // A full tile may overread items that follow the slice in its tree.
     const std::int64_t full_items = left - full_tile::overread_items(source);
     warp_stack<Reducer> stack(reducer);
-    unsigned turn = 0;
+    unsigned nth_tile = 0;
     for (std::int64_t done = 0; done < items; done += Policy.tile()) {
-      acc* const warp_values = __builtin_addressof(shared.warp_values[turn++ % 2][0].value);
+      acc* const warp_values = __builtin_addressof(shared.warp_values[nth_tile++ % 2][0].value);
       const std::int64_t left_in_slice = items - done;
       const auto count =
           static_cast<int>(left_in_slice < Policy.tile() ? left_in_slice : Policy.tile());
@@ -176,7 +176,7 @@ TILEFOLD_D void fold_slices(const Slices& slices,
 // lengths:
 //
 //     trees     0  1  2  3  4  5  6 ...
-//               s  L  s  s  s  L  s                s: up to lengths.warp_items items   L: longer
+//               s  L  s  s  s  L  s                s: up to plan.longest_for_warp items   L: longer
 //     s         a warp folds a tree; block t % blocks has tree t, so that few trees are spread
 //               over the GPU
 //     L         cut into slices: tree 1 has slices 0 1 2, tree 5 has slices 3 4
@@ -189,7 +189,7 @@ template <int Nt>
 class slice_plan {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_one_launch_trees + Nt - 1) / Nt;
-  // Rounding may add a slice a tree; there are partials for those, too.
+  // Rounding up may add a slice to each tree, for which there are partials, too.
   static constexpr std::int64_t most_slices = max_queued_partials - most_one_launch_trees;
 
  public:
@@ -246,7 +246,7 @@ class slice_plan {
   template <class Forest>
   __device__ static std::int64_t long_count(const Forest& forest, int t, const forest_plan& plan) {
     const std::int64_t count = forest.count(t);
-    return count > plan.warp_items ? count : 0;
+    return count > plan.longest_for_warp ? count : 0;
   }
   __device__ int num_slices(std::int64_t count) const {
     return static_cast<int>(tree::num_blocks(count, cuda::slice_size(count, slice_items_)));
@@ -276,7 +276,7 @@ class slice_plan {
   std::int64_t slice_items_;
 };
 
-/// All trees of a forest of few.
+/// All trees of a forest of few: those for warps, then the slices of the others.
 template <class Acc, class Empty>
 struct planned_slices {
   forest_plan plan;
@@ -292,20 +292,20 @@ struct planned_slices {
   }
 
  private:
-  // Folds the trees that are for warps. Returns whether those are all.
+  // Folds the trees that are for warps. Returns whether these are all trees.
   template <class Work>
   TILEFOLD_D bool fold_by_warps(const Work& work) const {
     const auto size = static_cast<int>(work.forest.size());
     bool any_long = false;
     for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
-      any_long |= work.forest.count(t) > plan.warp_items;
+      any_long |= work.forest.count(t) > plan.longest_for_warp;
     }
     // Neighbours in different blocks: few trees are spread over the GPU.
     const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
     const int warps = static_cast<int>(Work::nt / warp_size * gridDim.x);
     for (int t = warp; t < size; t += warps) {
       const std::int64_t count = work.forest.count(t);
-      if (count > plan.warp_items) continue;
+      if (count > plan.longest_for_warp) continue;
       if (count > 0) {
         const auto value =
             cuda::fold_by_warp(work.forest.tree(t), work.reducer, count, work.shared);

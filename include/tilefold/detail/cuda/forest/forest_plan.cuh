@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the launches of a forest share: which trees a warp takes, how long is long, and the queue of
-// long trees that the first launch leaves to the others.
+// What the launches of a forest share: which trees a warp takes, from which length on a tree is for
+// blocks, and the queue of these long trees that the first launch leaves to the others.
 #pragma once
 
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 
 namespace tilefold::detail::cuda {
 
-/// How long is long, and how it is cut.
+/// Which trees are long, and how they are cut.
 struct forest_plan {
-  std::int64_t warp_items;   // trees of more are for blocks
-  std::int64_t slice_items;  // a power of two
+  std::int64_t longest_for_warp;  // items; longer trees are for blocks
+  std::int64_t slice_items;       // of a slice at least; a power of two
 };
 
-/// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
-/// that none is the last for long, but no fewer trees than lanes if there are enough for all warps.
+/// Batches: the neighbouring trees that a warp takes at a time. Each of `warps` warps has several,
+/// so that all end at about the same time; but a batch has a tree a lane, if there are enough.
 struct tree_batches {
   std::int64_t num_trees;
   std::int64_t length;
 
   __device__ tree_batches(std::int64_t trees, std::int64_t warps)
       : num_trees(trees),
-        length(detail::bounded(tree::num_blocks(trees, warps * batches_of_warp),
+        length(detail::bounded(ceil_div(trees, warps * batches_of_warp),
                                detail::bounded(trees / warps, std::int64_t{1}, std::int64_t{32}),
                                most_batch_trees)) {}
-  __device__ std::int64_t num() const { return tree::num_blocks(num_trees, length); }
+  __device__ std::int64_t num() const { return ceil_div(num_trees, length); }
   __device__ std::int64_t first(std::int64_t b) const { return b * length; }
   __device__ int size(std::int64_t b) const {
     return static_cast<int>(detail::smaller(length, num_trees - first(b)));
@@ -72,7 +72,7 @@ struct turn_counters {
 template <class Acc>
 struct long_queue {
   struct counters {
-    unsigned long long tail;  // trees << slice_bits | slices
+    unsigned long long tail;  // queued trees << slice_bits | their slices: one atomic counts both
     unsigned partials;
     unsigned blocks_done;
     unsigned long long num_for_warps;  // trees
@@ -90,7 +90,7 @@ struct long_queue {
   static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;
 
   counters* state;
-  unsigned* arrivals;  // a counter per partial; a tree uses that of its first
+  unsigned* arrivals;  // a counter per partial; a tree uses the counter of its first partial
   Acc* partials;
   long_tree* trees;
   unsigned max_partials;
@@ -100,7 +100,7 @@ struct long_queue {
     return detail::smaller(static_cast<unsigned>(state->tail >> slice_bits), max_trees);
   }
 
-  /// The slices of all trees that were queued, at least one.
+  /// The number of slices of all queued trees, of which there is at least one.
   template <class Forest>
   __device__ std::int64_t size(const Forest& forest) const {
     const long_tree& last = trees[num_trees() - 1];
@@ -124,12 +124,12 @@ struct long_queue {
   }
 };
 
-/// Puts a tree into the queue; false if that is full. One thread.
+/// Puts a tree into the queue; false if the queue is full. One thread.
 template <class Acc>
 __device__ bool enqueue(const long_queue<Acc>& queue, const forest_plan& plan, std::int64_t tree,
                         std::int64_t count) {
-  // The counters are read before they are raised. So they pass their limits at most by what the
-  // warps in flight ask for, and cannot wrap.
+  // The counters are read before they are raised. So they exceed their limits at most by what the
+  // warps in flight add, and cannot wrap.
   const volatile auto* state = queue.state;
   if (state->tail >> long_queue<Acc>::slice_bits >= queue.max_trees) return false;
   std::int64_t slice_items = cuda::slice_size(count, plan.slice_items);

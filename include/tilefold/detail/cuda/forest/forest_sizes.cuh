@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much workspace launches of forests ask for, and how much calls of any size can need, as
+// How much workspace launches of forests ask for, and how much calls of any size can need, as in
 // size_queries.cuh. Host code; needs no GPU, and no kernel.
 #pragma once
 

@@ -7,7 +7,7 @@
 //                    dealt to lanes, folded   lengths read meanwhile     (lane_plan.cuh)
 //     a tree of
 //       up to 32 * dealt_items items     the lane of its first stretch writes its result
-//       more, to plan.warp_items         counted; warps_kernel folds it
+//       more, to plan.longest_for_warp   counted; warps_kernel folds it
 //       more than that                   queued for blocks_kernel, after all batches; if the queue
 //                                        is full, this warp folds it
 #pragma once
@@ -18,7 +18,8 @@
 
 namespace tilefold::detail::cuda {
 
-/// Whether every tree can be dealt: those of one length, or a bounded one, if that is short enough.
+/// Whether every tree can be dealt to lanes: where lanes_kernel is launched for trees of one
+/// length, or of a bounded one, they are short enough.
 template <class Forest>
 inline constexpr bool all_dealt = false;
 template <class Source>
@@ -26,14 +27,13 @@ inline constexpr bool all_dealt<equal_forest<Source>> = true;
 template <class Source, class Offsets>
 inline constexpr bool all_dealt<bounded_forest<Source, Offsets>> = true;
 
-/// What else a warp has seen than trees that can be dealt.
+/// What a warp has met in its batches, and not folded.
 struct left_over {
-  int for_warps;    // how many
-  bool for_blocks;  // any
-  unsigned wide;    // which of the warp's batches, modulo 32, have exact sums that are not narrow
+  int for_warps;    // number of trees for warps
+  bool for_blocks;  // whether there are trees for blocks
+  unsigned wide;    // bit i: a batch i, i + 32... of the warp has exact sums that are not narrow
 };
 
-/// One warp's work.
 template <class Forest, class Reducer, class Init, class Empty, class Out, bool Fresh = false>
 class batch_work {
   static constexpr int items = dealt_items<typename Forest::source_type, Reducer, Init>;
@@ -45,8 +45,8 @@ class batch_work {
   using forest_type = Forest;
   using source_type = typename Forest::source_type;
   using reducer_type = Reducer;
-  /// Whether exact sums that are not narrow are noted, and folded behind all others. A call in
-  /// the loop would leave the whole loop fewer registers, which costs doubles time.
+  /// Whether exact sums that are not narrow are noted, and folded after all others. A call in the
+  /// loop would leave the whole loop fewer registers, which makes doubles slower.
   static constexpr bool notes_wide =
       writes_exact_sums<Reducer, Init> && item_bytes<source_type> == 8;
 
@@ -62,13 +62,13 @@ class batch_work {
   TILEFOLD_D left_over fold_dealt(const tree_batches& batches, std::int64_t b,
                                   std::int64_t step) const {
     left_over others{0, false, 0};
-    unsigned turn = 0;
+    unsigned nth_batch = 0;
     if (b >= batches.num()) return others;
     // A user's iterators need not be assignable.
     slot<batch> current;
     current.put(batch(*this, batches, b));
     const batch& now = current.value;
-    trees_type next(now.forest, 0, now.size, plan.warp_items);
+    trees_type next(now.forest, 0, now.size, plan.longest_for_warp);
     for (int t = 0; t < now.size;) {
       const trees_type trees = next;
       const plan_type dealt(trees.length);
@@ -83,22 +83,23 @@ class batch_work {
         others.for_blocks |= trees.length == plan_type::for_blocks;
       }
       const std::int64_t mine = now.first + t + dealt.owner;
-      [[maybe_unused]] const unsigned of_these = turn;
+      [[maybe_unused]] const unsigned batch_of_deal = nth_batch;
       t += dealt.trees;
       if (t == now.size && b + step < batches.num()) {
         b += step;
-        ++turn;
+        ++nth_batch;
         current.put(batch(*this, batches, b));
         t = 0;
       }
-      next = trees_type(now.forest, t, now.size, plan.warp_items);  // comes while these are folded
+      // Lengths of the next trees are loaded while these are folded.
+      next = trees_type(now.forest, t, now.size, plan.longest_for_warp);
       if constexpr (writes_exact_sums<Reducer, Init>) {
         const bool narrow = fold.visit_narrow_sum([&](const auto& sum) {
           if (dealt.holds_result()) keep_exact(mine, dealt.count, sum);
         });
         if (!narrow) {
           if constexpr (notes_wide) {
-            others.wide |= 1u << (of_these % 32);
+            others.wide |= 1u << (batch_of_deal % 32);
           } else {
             cuda::write_wide_sums_apart(tree, reducer, init, empty, out + mine, dealt, inner);
           }
@@ -112,15 +113,15 @@ class batch_work {
             others.wide};
   }
 
-  /// Folds those deals of the batches that are `wide` whose sums are not narrow, the long way.
+  /// Folds the deals whose sums are not narrow, of the `wide` batches that fold_dealt() has noted.
   TILEFOLD_D void fold_wide(const tree_batches& batches, std::int64_t b, std::int64_t step,
                             unsigned wide) const {
-    for (unsigned turn = 0; b < batches.num(); b += step, ++turn) {
-      if ((wide >> (turn % 32) & 1) == 0) continue;
+    for (unsigned nth_batch = 0; b < batches.num(); b += step, ++nth_batch) {
+      if ((wide >> (nth_batch % 32) & 1) == 0) continue;
       const batch now(*this, batches, b);
 #pragma unroll 1
       for (int t = 0; t < now.size;) {
-        const trees_type trees(now.forest, t, now.size, plan.warp_items);
+        const trees_type trees(now.forest, t, now.size, plan.longest_for_warp);
         const plan_type dealt(trees.length);
         stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
                      lifts_stretches<source_type, Reducer>, items>
@@ -137,20 +138,19 @@ class batch_work {
     }
   }
 
-  /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
-  /// no room.
+  /// Queues trees for blocks among [begin, begin + num); folds those that find no room.
   TILEFOLD_D void queue_longest(std::int64_t begin, int num) const {
     const Forest here = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {
-      const trees_type trees(here, t, num, plan.warp_items);
+      const trees_type trees(here, t, num, plan.longest_for_warp);
       unsigned longest = __ballot_sync(full_warp, trees.length == plan_type::for_blocks);
-      for (; longest != 0; longest &= longest - 1) {
+      for (; longest != 0; longest &= longest - 1) {  // each time without its lowest bit
         queue_or_fold(begin + t + __ffs(static_cast<int>(longest)) - 1);
       }
     }
   }
 
-  /// Queues tree `t`, which is for blocks, or folds it where there is no room.
+  /// Queues tree `t`, which is for blocks, or folds it if the queue is full.
   TILEFOLD_D void queue_or_fold(std::int64_t t) const {
     const bool is_first_lane = threadIdx.x % warp_size == 0;
     const std::int64_t count = forest.count(t);
@@ -165,7 +165,7 @@ class batch_work {
     }
   }
 
-  /// Whether there are items enough before and after these trees for loads to reach beyond them.
+  /// Whether loads may reach 16 bytes beyond these `num` trees, before and after.
   TILEFOLD_D bool is_inner(std::int64_t begin, int num) const {
     if constexpr (Forest::in_one_range) {
       const element_range all = forest.all_items();
@@ -222,7 +222,7 @@ class batch_work {
   }
 };
 
-/// What a launch leaves to others of batches `b`, `b + step`...
+/// Leaves trees of batches `b`, `b + step`... to later launches: by counting, or in the queue.
 template <class Work>
 TILEFOLD_D void leave(const Work& work, const left_over& others, const tree_batches& batches,
                       std::int64_t b, std::int64_t step) {
@@ -230,13 +230,13 @@ TILEFOLD_D void leave(const Work& work, const left_over& others, const tree_batc
     atomicAdd(&work.queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
   }
   if (!others.for_blocks) return;
-  // A loop of its own: in that of the dealt trees it would take the registers that those need.
+  // A loop of its own: in the loop of fold_dealt() this code would take registers from the folds.
   for (; b < batches.num(); b += step) work.queue_longest(batches.first(b), batches.size(b));
 }
 
-/// Whether lanes should take whole trees of a forest of at least 1024: most trees are short, or the
-/// mean at each place that is looked at would fit a lane. Each lane looks at 32 neighbours, in 32
-/// places that are spread over the forest, so every warp that asks gets the same answer.
+/// Whether short_trees_kernel shall fold a forest of at least 1024 trees: if most trees are short,
+/// or the mean length at each place would fit a lane. Each lane samples 32 neighbouring trees, at
+/// 32 places that are spread over the forest, so every warp of both kernels gets the same answer.
 template <class Forest>
 TILEFOLD_D bool has_short_trees(const Forest& forest) {
   const std::int64_t lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -244,35 +244,37 @@ TILEFOLD_D bool has_short_trees(const Forest& forest) {
   const std::int64_t items = forest.first(t + warp_size) - forest.first(t);
   const unsigned places = __ballot_sync(full_warp, items <= most_short_mean * warp_size);
   return __popc(places) >= least_short_places ||
-         __all_sync(full_warp, items <= short_items * warp_size);
+         __all_sync(full_warp, items <= short_tree_items * warp_size);
 }
 
-/// Which forests lanes_kernel folds: any, or, if asked, only one whose trees are not short.
-struct any_trees {
-  any_trees() = default;
-  explicit any_trees(bool) {}
+/// What was launched before lanes_kernel: nothing, or perhaps short_trees_kernel, which has folded
+/// the forest if its trees are short.
+struct nothing_before {
+  nothing_before() = default;
+  explicit nothing_before(bool) {}
 
   template <class Forest>
-  TILEFOLD_D bool are_for_others(const Forest&) const {
+  TILEFOLD_D bool has_folded(const Forest&) const {
     return false;
   }
 };
-struct longer_trees {
-  bool asked;
+struct short_trees_before {
+  bool launched;
 
   template <class Forest>
-  TILEFOLD_D bool are_for_others(const Forest& forest) const {
-    return asked && cuda::has_short_trees(forest);
+  TILEFOLD_D bool has_folded(const Forest& forest) const {
+    return launched && cuda::has_short_trees(forest);
   }
 };
 
-template <class Build, class Which, class Forest, class Reducer, class Init, class Empty, class Out>
+template <class Build, class Before, class Forest, class Reducer, class Init, class Empty,
+          class Out>
 __global__ void __launch_bounds__(lanes_nt,
                                   min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
     lanes_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
-                 long_queue<typename Reducer::accumulator> queue, Which which) {
+                 long_queue<typename Reducer::accumulator> queue, Before before) {
   cuda::wait_for_previous_launch();
-  if (which.are_for_others(forest)) return;
+  if (before.has_folded(forest)) return;
   constexpr int warps_per_block = lanes_nt / warp_size;
   using work_type = batch_work<Forest, Reducer, Init, Empty, Out>;
   const work_type work{forest, reducer, init, empty, out, plan, queue};

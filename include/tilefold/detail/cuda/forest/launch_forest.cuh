@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a forest to its launches: how long is long, and which kernels.
+// From a forest to its launches. launch_forest() chooses by the type of the forest; under that, the
+// first line that fits:
+//
+//     equal_forest     launch_any_order_rows         long rows, order-free      any_order_kernel
+//     (one length)     launch_short_rows             a block or cluster a row   short_kernel
+//                      launch_staged_subtrees        2^k items, staged          subtree_kernel
+//                      launch_subtrees               2^k items                  subtree_kernel
+//                      launch_by_lanes               up to 32 stretches         lanes_kernel
+//                      launch_equal_trees_by_warps   a warp a tree              warps_kernel
+//                      launch_equal_trees_by_blocks  a block a slice            blocks_kernel
+//     bounded_forest   launch_bounded_forest         up to 16 items             short_trees_kernel
+//                      launch_by_lanes               up to 32 stretches         lanes_kernel
+//     others, and      launch_deferred_range         one tree                   tile_kernel
+//     longer bounds    launch_unequal_forest         up to 1024 trees           blocks_kernel
+//                      launch_by_lanes_warps_blocks  all else                   up to four launches
 #pragma once
 
 #include <tilefold/detail/core/forest.hpp>
@@ -16,10 +30,9 @@
 
 namespace tilefold::detail::cuda {
 
-/// Every row of a forest of one length, of one item to its blocks' tiles. x of the grid is the row;
-/// y is one block, or those of a cluster of 8. All of a row is on its way at once, and the GPU
-/// gives the next row to whatever SM is free; kernels of forests take trees in a fixed order, and
-/// wait for the last ones.
+/// The rows of a forest of one length as short ranges (short_kernel.cuh). x of the grid is the row,
+/// y its block, of one or of a cluster of 8. The GPU gives the next row to whatever SM is free,
+/// where kernels of forests take trees in a fixed order, and wait for the last ones.
 template <class Forest, class Acc>
 struct short_range_of_row {
   static constexpr bool only_clusters = true;
@@ -38,8 +51,8 @@ struct short_range_of_row {
   TILEFOLD_D static std::int64_t row() { return blockIdx.x; }
 };
 
-/// A length that stands in memory which the GPU reads (forest.hpp), and what stands for no
-/// items. As many blocks as the GPU holds, or the longest range has tiles, share the tiles.
+/// A length that stands in GPU memory (forest.hpp), and the result of no items. As many blocks as
+/// the GPU holds, or as the longest range has tiles, share the tiles.
 template <class Number, class Empty>
 struct deferred_length {
   static constexpr bool may_be_zero = true;
@@ -60,29 +73,30 @@ inline constexpr bool is_instance = false;
 template <template <class...> class Template, class... Types>
 inline constexpr bool is_instance<Template, Template<Types...>> = true;
 
-/// Whether lanes may take whole trees: of segments by offsets, whose lengths are read anyway.
+/// Whether short_trees_kernel may fold a forest: of segments by offsets, which are read anyway.
 template <class Forest, class Reducer>
-inline constexpr bool takes_trees = false;
+inline constexpr bool has_short_trees_kernel = false;
 template <class Source, class Offsets, class Reducer>
-inline constexpr bool takes_trees<offsets_forest<Source, Offsets>, Reducer> =
+inline constexpr bool has_short_trees_kernel<offsets_forest<Source, Offsets>, Reducer> =
     all_stretch_vectors<Source> &&
-    pays_to_take_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
+    pays_to_fold_short_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// Which forests lanes_kernel folds: short_trees_kernel takes the others where it may.
+/// What may be launched before lanes_kernel.
 template <class Forest, class Reducer>
-using which_trees = std::conditional_t<takes_trees<Forest, Reducer>, longer_trees, any_trees>;
+using before_lanes_kernel =
+    std::conditional_t<has_short_trees_kernel<Forest, Reducer>, short_trees_before, nothing_before>;
 
-/// Folds trees by lanes: all of them, or those that are short enough.
+/// The kernel that deals trees to lanes: all trees, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  using which = which_trees<Forest, Reducer>;
+  using before = before_lanes_kernel<Forest, Reducer>;
   static known_kernel known;
   return known.on(job.gpu,
-                  &lanes_kernel<Build, which, Forest, closed_reducer<Reducer>, Init, Empty, Out>,
+                  &lanes_kernel<Build, before, Forest, closed_reducer<Reducer>, Init, Empty, Out>,
                   "lanes_kernel", lanes_nt, starts::early);
 }
 
-/// Lanes take whole trees.
+/// The kernel in which a lane folds whole trees.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   static known_kernel known;
@@ -91,17 +105,17 @@ auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job)
                   "short_trees_kernel", lanes_nt, starts::early);
 }
 
-/// Whether no tree of a forest is for lanes.
+/// Whether all trees of a forest are too long for lanes.
 template <class Forest>
 inline constexpr bool none_for_lanes = false;
 
-/// The trees that warps have after the first launch, or as the first launch.
+/// The trees that warps_kernel takes: all, or those that lanes_kernel has left.
 template <class Job>
 using trees_of_warps =
     std::conditional_t<none_for_lanes<typename Job::forest_type>,
                        uncounted_trees<typename Job::acc>, counted_trees<typename Job::acc>>;
 
-/// The kernels for longer trees, which lanes_kernel leaves.
+/// The kernels for longer trees.
 template <class Build, class Trees, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                  starts start = starts::early) {
@@ -120,15 +134,16 @@ auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
 }
 
 template <class Job>
-using which_of_job = which_trees<typename Job::forest_type, typename Job::reducer_type>;
+using before_lanes_of = before_lanes_kernel<typename Job::forest_type, typename Job::reducer_type>;
 template <class Job>
-inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
+inline constexpr bool job_has_short_trees_kernel =
+    std::is_same_v<before_lanes_of<Job>, short_trees_before>;
 
-/// Whether one launch may fold a forest, if it has few trees.
+/// Whether one launch of blocks_kernel may fold a forest of few trees.
 template <class Job>
 inline constexpr bool may_take_one_launch = sizeof(typename Job::acc) <= most_one_launch_acc_bytes;
 
-/// What blocks_kernel folds then, and after the launches for shorter trees.
+/// What blocks_kernel folds in that launch, and after the launches for shorter trees.
 template <class Job>
 using slices_of_one_launch = planned_slices<typename Job::acc, typename Job::empty_type>;
 template <class Job>
@@ -139,20 +154,20 @@ constexpr bool fits_one_launch(std::int64_t most_trees) {
   return may_take_one_launch<Job> && most_trees <= most_one_launch_trees;
 }
 
-/// Whether it always does, so that nothing else needs to be compiled.
+/// Whether one launch always folds the forest, so that no other kernel needs to be compiled.
 template <class Job>
 inline constexpr bool always_takes_one_launch =
     may_take_one_launch<Job> && is_instance<deferred_tree, typename Job::forest_type>;
 
-/// Launches lanes_kernel: `which` of the trees, with what the later launches need to know.
+/// Launches lanes_kernel. `plan` and `queue` are what later launches share with it.
 template <class Build, class Job>
-void launch_lanes(const Job& job, std::int64_t most_trees, const forest_plan& plan,
-                  const long_queue<typename Job::acc>& queue, which_of_job<Job> which) {
+void launch_by_lanes(const Job& job, std::int64_t most_trees, const forest_plan& plan,
+                     const long_queue<typename Job::acc>& queue, before_lanes_of<Job> before) {
   const auto kernel = cuda::ready_lanes<Build>(job);
-  // A warp takes a tree at a time at least.
-  const std::int64_t blocks = tree::num_blocks(most_trees, lanes_nt / warp_size);
+  // A warp takes at least one tree at a time.
+  const std::int64_t blocks = ceil_div(most_trees, lanes_nt / warp_size);
   kernel.launch(kernel.most(blocks), job.stream, job.forest, job.reducer, job.init, job.empty,
-                job.out, plan, queue, which);
+                job.out, plan, queue, before);
 }
 
 /// The queue of a forest's long trees, in the workspace.
@@ -171,31 +186,32 @@ long_queue<Acc> queue_in(std::int64_t most_trees, const WorkspaceFor& workspace_
           trees};
 }
 
-/// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
+/// A launch each for trees by lanes (if there can be any), by warps and by blocks; before them a
+/// launch for short trees, if there are trees enough.
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
-                               const WorkspaceFor& workspace_for) {
+void launch_by_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
+                                  const WorkspaceFor& workspace_for) {
   using acc = typename Job::acc;
   const auto queue = cuda::queue_in<acc>(most_trees, workspace_for);
   const launch_tuning& tuning = job.gpu.tuning();
   const forest_plan plan{
-      tuning.warp_items(most_trees),
+      tuning.longest_for_warp(most_trees),
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
   if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy, slices_of_queue<Job>>(job);
-  bool asked = false;
-  if constexpr (job_takes_trees<Job>) {
-    asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
-    if (asked) {
-      const auto taken = cuda::ready_short_trees<Build>(job);
-      taken.launch(taken.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
-                   job.out, plan, queue);
+  bool short_trees = false;
+  if constexpr (job_has_short_trees_kernel<Job>) {
+    short_trees = most_trees >= least_short_trees && most_trees <= most_short_trees;
+    if (short_trees) {
+      const auto by_lane = cuda::ready_short_trees<Build>(job);
+      by_lane.launch(by_lane.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
+                     job.out, plan, queue);
     }
   }
   try {
     if constexpr (!none_for_lanes<typename Job::forest_type>) {
-      cuda::launch_lanes<Build>(job, most_trees, plan, queue, which_of_job<Job>{asked});
+      cuda::launch_by_lanes<Build>(job, most_trees, plan, queue, before_lanes_of<Job>{short_trees});
     }
     by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
                     job.reducer, job.init, job.out);
@@ -210,12 +226,12 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
 
 /// A forest whose lengths only the GPU knows.
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
-                                const WorkspaceFor& workspace_for) {
+void launch_unequal_forest(const Job& job, std::int64_t most_trees,
+                           const WorkspaceFor& workspace_for) {
   if constexpr (may_take_one_launch<Job>) {
     if (fits_one_launch<Job>(most_trees)) {
       const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
-      const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
+      const forest_plan plan{job.gpu.tuning().longest_for_warp(most_trees), Policy.tile()};
       const auto kernel = cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
       return kernel.launch(kernel.resident, job.stream,
                            {plan, job.empty, queue.partials, queue.arrivals}, job.forest,
@@ -223,7 +239,7 @@ void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
     }
   }
   if constexpr (!always_takes_one_launch<Job>) {
-    cuda::launch_lanes_warps_blocks<Build, Policy>(job, most_trees, workspace_for);
+    cuda::launch_by_lanes_warps_blocks<Build, Policy>(job, most_trees, workspace_for);
   }
 }
 
@@ -257,29 +273,29 @@ bool launch_deferred_range(
   return true;
 }
 
-/// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
+/// A forest whose caller has promised a longest tree: in one launch, if all trees can be dealt.
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-void launch_bounded_trees(const Job& job, std::int64_t most_trees,
-                          const WorkspaceFor& workspace_for) {
+void launch_bounded_forest(const Job& job, std::int64_t most_trees,
+                           const WorkspaceFor& workspace_for) {
   const typename Job::forest_type::base& segments = job.forest;
   const auto of_any_length = job.with(segments);
   const std::int64_t most_items = job.forest.most_items;
   const forest_plan plan{most_items, 0};
   const long_queue<typename Job::acc> no_queue{};
-  if constexpr (job_takes_trees<decltype(of_any_length)>) {
-    if (most_items <= short_items && most_trees <= most_short_trees) {
-      const auto taken = cuda::ready_short_trees<Build>(job);
-      taken.launch(taken.most(tree::num_blocks(most_trees, lanes_nt)), job.stream, job.forest,
-                   job.reducer, job.init, job.empty, job.out, plan, no_queue);
+  if constexpr (job_has_short_trees_kernel<decltype(of_any_length)>) {
+    if (most_items <= short_tree_items && most_trees <= most_short_trees) {
+      const auto by_lane = cuda::ready_short_trees<Build>(job);
+      by_lane.launch(by_lane.most(ceil_div(most_trees, lanes_nt)), job.stream, job.forest,
+                     job.reducer, job.init, job.empty, job.out, plan, no_queue);
       return;
     }
   }
   constexpr int dealt =
       dealt_items<typename Job::source_type, typename Job::reducer_type, typename Job::init_type>;
   if (most_items <= lane_plan<dealt>::most_items) {
-    cuda::launch_lanes<Build>(job, most_trees, plan, no_queue, any_trees{});
+    cuda::launch_by_lanes<Build>(job, most_trees, plan, no_queue, nothing_before{});
   } else {
-    cuda::launch_trees_of_any_length<Build, Policy>(of_any_length, most_trees, workspace_for);
+    cuda::launch_unequal_forest<Build, Policy>(of_any_length, most_trees, workspace_for);
   }
 }
 
@@ -290,8 +306,8 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its...>> =
     (std::is_same_v<Its, index_iterator> || ...);
 
-/// Trees of 2^k items that a warp's stripes cover; false if they are not. Stripes know one
-/// sequence, and no indices but its own.
+/// Trees of 2^k items, if a chunk of a warp's stripes holds at least one; false, with nothing
+/// launched, of others. An element's index would be its place in all of the items, not in its tree.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = closed_reducer<Reducer>;
@@ -304,21 +320,20 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
                "subtree_kernel", work_type::nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
   const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  kernel.launch(kernel.most(tree::num_blocks(chunks, work_type::nt / warp_size)), job.stream,
+  kernel.launch(kernel.most(ceil_div(chunks, work_type::nt / warp_size)), job.stream,
                 job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
   return true;
 }
 
-/// Whether trees of one length may be levels of one tree by staged stripes: those of reducers that
-/// a single fold stages, and those of large structs.
+/// Whether launch_staged_subtrees() may fold trees: with reducers or large structs that are staged.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
     stages_trees<Source, Reducer> ||
     (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
      !sums_exactly<Reducer> && !fold_traits<Reducer>::order_free);
 
-/// Trees of 2^k items by staged stripes, where there is a chunk of stripes for every warp that the
-/// GPU holds; else there would be less to fold them by. False if there is not.
+/// Trees of 2^k items by staged stripes, if there is a chunk of stripes for every warp that the GPU
+/// holds: with fewer, some warps would have nothing to do. False, with nothing launched, if not.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_staged_subtrees(
     const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
@@ -344,20 +359,20 @@ bool launch_staged_subtrees(
   return true;
 }
 
-/// Trees of one length, each by a warp.
+/// Trees of one length, a warp each.
 template <class Build, class Job>
-void launch_equal_trees(const Job& job, std::int64_t trees) {
-  // Not early: if there are few blocks, they would crowd on those SMs that are free first.
+void launch_equal_trees_by_warps(const Job& job, std::int64_t trees) {
+  // Not early: few blocks would all start on the SMs that are free first.
   const auto kernel = cuda::ready_warps<Build, equal_trees>(job, starts::in_turn);
-  kernel.launch(kernel.most(tree::num_blocks(trees, warps_nt / warp_size)), job.stream,
-                equal_trees{}, job.forest, job.reducer, job.init, job.out);
+  kernel.launch(kernel.most(ceil_div(trees, warps_nt / warp_size)), job.stream, equal_trees{},
+                job.forest, job.reducer, job.init, job.out);
 }
 
-/// The slices by which `resident` blocks at a time have folded all trees first: of `least` items,
-/// or a power of two times that. A turn of the blocks takes as long as the tiles of a slice, and a
-/// tile more, for a slice does not begin before the one before it has ended.
-inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t length, int tile,
-                                          std::int64_t least, std::int64_t resident) {
+/// The size of slices with which `resident` blocks at a time fold all trees soonest: `least` items,
+/// or a power of two times that. A wave of blocks takes as long as the tiles of a slice and one
+/// tile more, because a block begins its next slice only when the last one has ended.
+inline std::int64_t fastest_slice(std::int64_t trees, std::int64_t length, int tile,
+                                  std::int64_t least, std::int64_t resident) {
   std::int64_t size = least;
   while (size < length && size <= (std::numeric_limits<std::int64_t>::max)() / 2) size *= 2;
   std::int64_t best = size;
@@ -366,7 +381,7 @@ inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t lengt
     const std::int64_t slices = trees * tree::num_blocks(length, size);
     if (size < length && slices > most_split_slices) break;
     const std::int64_t tiles = tree::num_blocks(detail::smaller(size, length), tile);
-    const std::int64_t time = tree::num_blocks(slices, resident) * (tiles + 1);
+    const std::int64_t time = ceil_div(slices, resident) * (tiles + 1);
     if (time < least_time) {
       best = size;
       least_time = time;
@@ -375,20 +390,21 @@ inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t lengt
   return best;
 }
 
-/// Trees of one length, by blocks.
+/// Trees of one length, a slice a block.
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-void launch_equal_slices(const Job& job, std::int64_t trees, const WorkspaceFor& workspace_for) {
+void launch_equal_trees_by_blocks(const Job& job, std::int64_t trees,
+                                  const WorkspaceFor& workspace_for) {
   using acc = typename Job::acc;
   using source_type = typename Job::source_type;
   const auto kernel = cuda::ready_blocks<Build, Policy, equal_slices<acc>>(job);
   const std::int64_t length = job.forest.length;
-  // No smaller than forest_sizes.cuh knows them.
+  // Not below the smallest slice that forest_sizes.cuh counts with.
   constexpr int least =
       stages_trees<source_type, typename Job::reducer_type>
           ? detail::larger(Policy.tile(), policy_for(item_bytes<source_type>).tile())
           : Policy.tile();
-  const std::int64_t slice_items = cuda::slice_of_fewest_turns(
-      trees, length, least, cuda::slice_size(length, least), kernel.resident);
+  const std::int64_t slice_items =
+      cuda::fastest_slice(trees, length, least, cuda::slice_size(length, least), kernel.resident);
   const std::int64_t slices = trees * tree::num_blocks(length, slice_items);
   const bool split = slice_items < length;
   const workspace& space =
@@ -398,7 +414,7 @@ void launch_equal_slices(const Job& job, std::int64_t trees, const WorkspaceFor&
                 job.reducer, job.init, job.out);
 }
 
-/// Folds rows as short ranges. False, with nothing launched, if that does not pay, or cannot be.
+/// Folds rows as short ranges. False, with nothing launched, if others are faster or rows too long.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   if constexpr (sums_exactly<Reducer> ||
@@ -431,26 +447,26 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
   }
 }
 
-/// The blocks that share a long row at most: two tiles each; no more than one group of partials,
-/// for which there is one counter, and than slices of the row, for which there is workspace.
+/// The most blocks that may share a long row. Each has two tiles; all are one group of partials,
+/// for which there is one counter; and they are no more than slices, for which there is workspace.
 constexpr std::int64_t most_blocks_of_row(tile_policy tile, std::int64_t length, int bytes) {
   const std::int64_t most =
       detail::smaller(length / (2 * tile.tile()), length / policy_for(bytes).tile());
   return detail::smaller(most, std::int64_t{detail::smaller(group_size(tile), max_slices)});
 }
 
-/// The blocks of a row by which `resident` blocks at a time have folded all rows first: as many as
-/// fit in up to four turns. A turn takes as long as the tiles of a block, and a tile more.
+/// The number of blocks a row with which `resident` blocks at a time fold all rows soonest: as many
+/// as fit in up to four waves. A wave takes as long as the tiles of a block and one tile more.
 constexpr std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, int tile,
                                      std::int64_t most_blocks, std::int64_t resident) {
   std::int64_t best = 1;
   std::int64_t least_time = (std::numeric_limits<std::int64_t>::max)();
-  for (std::int64_t turns = 1; turns <= 4; ++turns) {
-    const std::int64_t fitting = detail::smaller(turns * resident, most_split_slices) / rows;
+  for (std::int64_t waves = 1; waves <= 4; ++waves) {
+    const std::int64_t fitting = detail::smaller(waves * resident, most_split_slices) / rows;
     const std::int64_t blocks =
         detail::larger(detail::smaller(fitting, most_blocks), std::int64_t{1});
     const std::int64_t tiles = tree::num_blocks(length, tile * blocks);
-    const std::int64_t time = tree::num_blocks(rows * blocks, resident) * (tiles + 1);
+    const std::int64_t time = ceil_div(rows * blocks, resident) * (tiles + 1);
     if (time < least_time) {
       best = blocks;
       least_time = time;
@@ -459,14 +475,13 @@ constexpr std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, int
   return best;
 }
 
-/// Whether long rows are folded in any order: if an accumulator fits in a few registers, so not
-/// exact sums of floats, nor lists.
+/// Whether long rows are folded in any order: not exact sums and lists, nor large accumulators.
 template <class Reducer>
 inline constexpr bool folds_rows_in_any_order =
     fold_traits<Reducer>::folds_in_any_order && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::selects && sizeof(typename Reducer::accumulator) <= 32;
 
-/// Folds long rows in any order, if that pays. False, with nothing launched, of others.
+/// Folds long rows in any order, if that is faster. If not, false, with nothing launched.
 template <class Build, class Job, class WorkspaceFor>
 bool launch_any_order_rows(const Job& job, const WorkspaceFor& workspace_for) {
   using acc = typename Job::acc;
@@ -495,10 +510,9 @@ bool launch_any_order_rows(const Job& job, const WorkspaceFor& workspace_for) {
   return false;
 }
 
-/// A forest of trees of one length.
+/// A forest of trees of one length, unless its rows are short ranges or folded in any order.
 template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-void launch_trees_of_one_length(const Job& job, std::int64_t trees,
-                                const WorkspaceFor& workspace_for) {
+void launch_equal_forest(const Job& job, std::int64_t trees, const WorkspaceFor& workspace_for) {
   using source_type = typename Job::source_type;
   using reducer_type = typename Job::reducer_type;
   if constexpr (!has_indices<source_type> && stages_subtrees<source_type, reducer_type>) {
@@ -508,17 +522,17 @@ void launch_trees_of_one_length(const Job& job, std::int64_t trees,
     if (cuda::launch_subtrees<Build>(job)) return;
   }
   const std::int64_t length = job.forest.length;
-  const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);
+  const std::int64_t longest_for_warp = job.gpu.tuning().longest_for_warp(trees);
   if (length <= lane_plan<stretch_items<source_type>>::most_items) {
-    cuda::launch_lanes<Build>(job, trees, {warp_items, 0}, {}, any_trees{});
-  } else if (length <= warp_items) {
-    cuda::launch_equal_trees<Build>(job, trees);
+    cuda::launch_by_lanes<Build>(job, trees, {longest_for_warp, 0}, {}, nothing_before{});
+  } else if (length <= longest_for_warp) {
+    cuda::launch_equal_trees_by_warps<Build>(job, trees);
   } else {
-    cuda::launch_equal_slices<Build, Policy>(job, trees, workspace_for);
+    cuda::launch_equal_trees_by_blocks<Build, Policy>(job, trees, workspace_for);
   }
 }
 
-// The policy that was chosen for a forest, or the default one.
+// The policy that the caller has chosen for a forest, or the default one.
 template <class Policy, class Source, class Reducer>
 constexpr tile_policy forest_policy() {
   if constexpr (stages_trees<Source, Reducer>) {
@@ -528,8 +542,8 @@ constexpr tile_policy forest_policy() {
   }
 }
 
-/// Asks the GPU about every kernel that launch_forest() may launch for trees of any length. The
-/// answers are remembered, so it asks nothing that could fail between two launches.
+/// Asks the GPU about every kernel that launch_forest() may launch for trees of any length, and
+/// keeps the answers. So between two launches there is nothing to ask that could fail.
 template <class Build, class Policy, class Job>
 void ready_forest(const Job& job, std::int64_t most_trees) {
   constexpr tile_policy policy =
@@ -542,7 +556,7 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
   }
   if constexpr (!always_takes_one_launch<Job>) {
     if constexpr (!none_for_lanes<typename Job::forest_type>) (void)cuda::ready_lanes<Build>(job);
-    if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
+    if constexpr (job_has_short_trees_kernel<Job>) (void)cuda::ready_short_trees<Build>(job);
     (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
     (void)cuda::ready_blocks<Build, policy, slices_of_queue<Job>>(job);
   }
@@ -560,15 +574,15 @@ void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& 
       if (cuda::launch_any_order_rows<Build>(job, workspace_for)) return;
       if (cuda::launch_short_rows<Build>(job)) return;
     }
-    cuda::launch_trees_of_one_length<Build, policy>(job, most_trees, workspace_for);
+    cuda::launch_equal_forest<Build, policy>(job, most_trees, workspace_for);
   } else if constexpr (is_instance<bounded_forest, forest_type>) {
-    cuda::launch_bounded_trees<Build, policy>(job, most_trees, workspace_for);
+    cuda::launch_bounded_forest<Build, policy>(job, most_trees, workspace_for);
   } else {
     if constexpr (is_instance<deferred_tree, forest_type> &&
                   defers_in_tiles<source_type, reducer_type>) {
       if (cuda::launch_deferred_range<Build, policy>(job, workspace_for)) return;
     }
-    cuda::launch_trees_of_any_length<Build, policy>(job, most_trees, workspace_for);
+    cuda::launch_unequal_forest<Build, policy>(job, most_trees, workspace_for);
   }
 }
 

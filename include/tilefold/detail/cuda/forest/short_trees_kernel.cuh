@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first launch of a forest of many trees, if most of them are short. Both
-// this kernel and lanes_kernel sample the lengths, and one of the two ends at once. Where every
-// tree is promised to be short (segment_bound.hpp), this is the only launch, and nothing is
-// sampled.
+// The first launch of a forest of many trees, if most of them are short. This kernel and
+// lanes_kernel both sample the lengths, and one of them returns at once. If the caller has promised
+// that every tree is short (segment_bound.hpp), this is the only launch, and nothing is sampled.
 //
-//     forest      | batch 0 | batch 1 | ...      warp w: batches w, w + warps..., a tree a lane
+//     forest      | batch 0 | batch 1 | ...      a batch has 32 trees, one a lane;
+//                                                warp w takes batches w, w + warps...
 //     a tree of
-//       up to short_items items   its lane folds it, while the next offsets come
-//       up to 32 stretches        waits in the warp's queue, until all lanes have enough to do
-//       more                      is left to warps_kernel or blocks_kernel, as lanes_kernel does
+//       up to short_tree_items items  its lane folds it, while the next batch's offsets are loaded
+//       up to 32 stretches            waits in the warp's shared memory; 32 waiting trees are dealt
+//                                     to lanes by stretches (lane_plan.cuh)
+//       more                          is left to warps_kernel or blocks_kernel, as by lanes_kernel
+//
+//     trees       0      1         2        3          here a lane folds up to 8 items
+//     items       012    3 to 11   12 13    14 to 19
+//     lane        0      1         2        3          lanes 0, 2, 3 fold their trees at the same
+//                        |                             time; there is no scan and no shuffle
+//     waiting     ..., tree 1
 #pragma once
 
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
@@ -21,28 +28,18 @@
 
 namespace tilefold::detail::cuda {
 
-// Trees that are so short that a lane folds one by itself. A warp takes 32 neighbours at a time:
-//
-//     trees       0      1         2        3          here a lane takes up to 8 items
-//     items       012    3 to 11   12 13    14 to 19
-//     lane        0      1         2        3          those of 0, 2 and 3 are folded, all at once,
-//                        |                             while the next offsets come
-//     queue       ..., tree 1                          32 that are longer are dealt (lane_plan.cuh)
-//
-// No scan and no shuffle then, as long as trees are short.
-
 /// The tree over up to Items items, in the registers of one lane.
 template <class Source, class Reducer, int Items>
 class tree_of_lane {
   using acc = typename Reducer::accumulator;
 
  public:
-  /// Fetches the first `count` items of `tree`; `inner` as of lane_stretch::load().
+  /// Loads the first `count` items of `tree`; `inner` as in lane_stretch::load().
   TILEFOLD_D void load(const Source& tree, int count, bool inner) {
     count_ = count;
     items_.load(tree, 0, count, inner);
   }
-  /// Its value, if it has items. All lanes of the warp take part.
+  /// The tree's value, if it has items. All lanes of the warp take part.
   TILEFOLD_D acc fold(const Reducer& reducer) {
     items_.settle();
     return lane_tree<acc>::template within<Items>(
@@ -64,15 +61,15 @@ struct waiting_tree {
   int tree;
 };
 
-/// Batches of 32 trees before and after which memory goes on for 16 bytes. The outer batches, of
-/// which that is not known, are the first 2^k and the last 2^k (the very last may be cut), with the
-/// least k for which both have items enough.
+/// The inner batches: those with at least 16 bytes of items before and after them, so that loads
+/// may reach beyond a tree. The first 2^k and the last 2^k batches are outer ones, with the least k
+/// for which both have so many bytes. (The last batch may have less than 32 trees.)
 class inner_batches {
  public:
   template <class Forest>
   TILEFOLD_D explicit inner_batches(const Forest& forest)
-      : num_(static_cast<int>(tree::num_blocks(forest.size(), warp_size))) {
-    // A lane looks at a k.
+      : num_(static_cast<int>(ceil_div(forest.size(), warp_size))) {
+    // Lane k looks whether 2^k outer batches at each end are enough; the lowest such lane decides.
     const std::int64_t trees = forest.size();
     const element_range all = forest.all_items();
     const std::int64_t outer = std::int64_t{warp_size} << (threadIdx.x % warp_size);
@@ -100,15 +97,13 @@ struct short_trees_memory {
   static constexpr int most_listed = 14;
 
   waiting_tree waiting[2 * warp_size];
-  // Trees for blocks: of inner batches, and the first that there was no room for, or -1; whether
-  // there are any in outer batches.
-  int listed[most_listed];
+  // Trees for blocks, which queue_longest() queues in the end.
+  int listed[most_listed];  // of inner batches
   int num_listed;
-  int first_unlisted;
-  bool any_outer;
+  int first_unlisted;  // the first one of inner batches for which the list had no room, or -1
+  bool any_outer;      // whether outer batches have such trees
 };
 
-/// One warp's work. A batch is 32 trees that lie side by side.
 template <class Work>
 class short_tree_work {
   using acc = typename Work::acc;
@@ -130,10 +125,10 @@ class short_tree_work {
     __syncwarp();
   }
 
-  /// Folds those trees of batches `warp`, `warp + warps`... that are short enough to be dealt.
+  /// Folds this warp's trees that can be dealt: of its outer batches, then of its inner ones.
   TILEFOLD_D void fold(int warp, int warps) {
     const inner_batches inner(work_.forest);
-    // The last warps may have a batch less.
+    // Outer batches from the last warp on, because the last warps may have an inner batch less.
     for (int g = warps - 1 - warp; g < inner.num_outer(); g += warps) fold_outer(inner.outer(g));
     int batch = inner.begin() + warp;
     const int end = inner.end();
@@ -142,15 +137,16 @@ class short_tree_work {
       const int t = batch * warp_size + lane();
       const std::int64_t begin = first_;
       const int count = short_length(last_ - first_);
-      tree_of_lane<source_type, reducer_type, short_items> tree;
-      tree.load(detail::starting_at(work_.forest.source, begin), count > short_items ? 0 : count,
-                true);
+      tree_of_lane<source_type, reducer_type, short_tree_items> tree;
+      tree.load(detail::starting_at(work_.forest.source, begin),
+                count > short_tree_items ? 0 : count, true);
       batch += warps;
-      read_offsets(batch, end);  // come while these are folded
-      if constexpr (!all_short) let_wait(begin, count, t, count > short_items, false);
+      read_offsets(batch, end);  // of the next batch: loaded while this one is folded
+      if constexpr (!all_short) let_wait(begin, count, t, count > short_tree_items, false);
       const acc value = tree.fold(work_.reducer);
-      if (all_short || count <= short_items) work_.write_tree(t, count, value);
+      if (all_short || count <= short_tree_items) work_.write_tree(t, count, value);
       if constexpr (!all_short) {
+        // Deals while all lanes have a waiting tree; after the last batch, until no tree waits.
         __syncwarp();
         while (num_waiting_ >= (batch < end ? warp_size : 1)) deal(true);
         __syncwarp();
@@ -158,25 +154,28 @@ class short_tree_work {
     }
   }
 
-  /// Queues the trees for blocks, or folds them where there is no room.
+  /// Queues the trees for blocks, or folds them if the queue is full. In one loop, so that the code
+  /// of batch_work::queue_longest() stands once: first the listed trees one by one; then this
+  /// warp's outer batches, if any has such a tree; then its inner batches from first_unlisted on.
   TILEFOLD_D void queue_longest(int warp, int warps) const {
     const auto trees = static_cast<int>(work_.forest.size());
     const inner_batches inner(work_.forest);
-    int i = 0;
+    int listed = 0;
     int outer = memory_.any_outer ? warps - 1 - warp : inner.num_outer();
-    int next = memory_.first_unlisted < 0 ? trees : memory_.first_unlisted;
+    int unlisted = memory_.first_unlisted < 0 ? trees : memory_.first_unlisted;
     while (true) {
-      int begin = next;
+      int begin = unlisted;
       int num = 1;
-      if (i < memory_.num_listed) {
-        begin = memory_.listed[i++];
+      if (listed < memory_.num_listed) {
+        begin = memory_.listed[listed++];
       } else if (outer < inner.num_outer()) {
         begin = inner.outer(outer) * warp_size;
         num = detail::smaller(warp_size, trees - begin);
         outer += warps;
-      } else if (next < inner.end() * warp_size) {
-        num = warp_size - next % warp_size;
-        next = (next / warp_size + warps) * warp_size;
+      } else if (unlisted < inner.end() * warp_size) {
+        // What is left of this batch; then the warp's next one.
+        num = warp_size - unlisted % warp_size;
+        unlisted = (unlisted / warp_size + warps) * warp_size;
       } else {
         return;
       }
@@ -185,8 +184,8 @@ class short_tree_work {
   }
 
  private:
-  // What is made of it is not kept from turn to turn: there is no register for that, and a spilled
-  // offset would be waited for.
+  // Opaque, so that nothing computed from the lane stays in registers across batches: there are
+  // none left, and spilled offsets make the warp wait.
   TILEFOLD_D static int lane() { return cuda::opaque_lane(); }
 
   TILEFOLD_D void read_offsets(int batch, int end) {
@@ -196,14 +195,14 @@ class short_tree_work {
     last_ = work_.forest.first(t + 1);
   }
 
-  // A tree's length as lane_plan takes it; of one longer than promised, what a lane has room for.
+  // A tree's length as lane_plan takes it. A tree longer than promised is cut to what a lane holds.
   TILEFOLD_D static int short_length(std::int64_t count) {
-    if constexpr (all_short) count = detail::smaller(count, std::int64_t{short_items});
+    if constexpr (all_short) count = detail::smaller(count, std::int64_t{short_tree_items});
     if (count > plan_type::most_items) return plan_type::for_warps;
     return static_cast<int>(detail::larger(count, std::int64_t{0}));
   }
 
-  // A batch at either end of memory: all its trees are dealt.
+  // Folds an outer batch: all its trees are dealt, because loads may not reach beyond them.
   TILEFOLD_D void fold_outer(int batch) {
     const int t = batch * warp_size + lane();
     const bool exists = t < work_.forest.size();
@@ -216,6 +215,7 @@ class short_tree_work {
     __syncwarp();
   }
 
+  // Puts the lane's tree `t` among the waiting trees, if it `waits`, and leaves long trees.
   TILEFOLD_D void let_wait(std::int64_t begin, int count, int t, bool waits, bool outer) {
     const unsigned longer = __ballot_sync(full_warp, waits);
     if (longer == 0) return;
@@ -223,14 +223,16 @@ class short_tree_work {
       leave_long(count, t, outer);
     }
     if (waits) {
-      memory_.waiting[num_waiting_ + __popc(longer & ((1u << lane()) - 1))] = {begin, count, t};
+      const int waiting_in_lower_lanes = __popc(longer & ((1u << lane()) - 1));
+      memory_.waiting[num_waiting_ + waiting_in_lower_lanes] = {begin, count, t};
     }
     num_waiting_ += __popc(longer);
   }
 
+  // Counts the batch's trees for warps, and notes its trees for blocks for queue_longest().
   TILEFOLD_D void leave_long(int count, int t, bool outer) const {
     const bool is_left = count == plan_type::for_warps;
-    const bool for_blocks = is_left && work_.forest.count(t) > work_.plan.warp_items;
+    const bool for_blocks = is_left && work_.forest.count(t) > work_.plan.longest_for_warp;
     const unsigned to_warps = __ballot_sync(full_warp, is_left && !for_blocks);
     unsigned to_blocks = __ballot_sync(full_warp, for_blocks);
     if (lane() != 0) return;
@@ -242,7 +244,7 @@ class short_tree_work {
       memory_.any_outer |= to_blocks != 0;
       return;
     }
-    for (; to_blocks != 0; to_blocks &= to_blocks - 1) {
+    for (; to_blocks != 0; to_blocks &= to_blocks - 1) {  // each time without its lowest bit
       const int tree = t + __ffs(static_cast<int>(to_blocks)) - 1;
       if (memory_.num_listed < short_trees_memory::most_listed) {
         memory_.listed[memory_.num_listed++] = tree;
@@ -252,7 +254,7 @@ class short_tree_work {
     }
   }
 
-  // Deals the trees that came last, as many as there are lanes for.
+  // Deals waiting trees, the last ones first, as many as there are lanes for.
   TILEFOLD_D void deal(bool inner) {
     waiting_tree mine{0, plan_type::no_tree, 0};
     if (lane() < num_waiting_) mine = memory_.waiting[num_waiting_ - 1 - lane()];

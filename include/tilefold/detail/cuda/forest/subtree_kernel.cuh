@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of 2^k items, one after the other, are the nodes of level k of the neighbour tree over all
-// of them. So this is a fold that stops half way and writes what it has:
+// items. So the kernel folds all items, stops at level k, and writes the nodes:
 //
 //     items      0 1 2 3   4 5 6 7   8 9 ..          trees of 2^2 items
 //     level 1     a   b     c   d     ..
 //     level 2      ab        cd                      the results: out[0], out[1]...
 //     chunk      | stripe 0 | stripe 1 | ... |       stripes of 32 packets, as in tile_fold.cuh;
 //                                                    warp w takes chunks w, w + warps...
-//     small k    a packet holds whole trees: each lane folds and writes those of its packets
+//     small k    a packet holds whole trees: each lane folds and writes the trees of its packets
 //     large k    a tree is packets of several lanes: stripe_fold merges them up to level k, and one
 //                lane writes each node
 //
-// What single folds stage comes in stripes of cells out of shared memory (staged_stripes.cuh):
-//
-//     chunk     | stripe 0 | stripe 1 | stripe 2 | stripe 3 |    warp w: chunks w, w + warps...
-//     lane      a node of each stripe
-//     level k   stripe_fold merges nodes up to level k, and one lane writes each
+// Trees that are staged come in chunks of stripes of cells (staged_stripes.cuh): a lane has a node
+// of each stripe, and stripe_fold merges nodes as for large k.
 #pragma once
 
 #include <tilefold/detail/cuda/fold/staged_stripes.cuh>
@@ -140,7 +137,7 @@ class subtree_work {
 
  private:
   using loaded_stripes = lane_stripes<Source, shape.stripes, shape.width>;
-  // Where two chunks of items leave registers for the rest, and items are plain words.
+  // Whether two chunks of items leave registers for the rest, and items are plain words.
   static constexpr bool loads_ahead = pays_to_load_chunks_ahead(sizeof(acc), shape.width);
 
   TILEFOLD_D int overread() const { return loaded_stripes::overreads(source) ? shape.width : 0; }
@@ -150,7 +147,7 @@ class subtree_work {
     return c * chunk_items + lane() * shape.width;
   }
 
-  // The items of the next chunk come while one is folded. Returns the first cut chunk.
+  // Folds whole chunks; the next one is loaded while one is folded. Returns the first cut chunk.
   TILEFOLD_D std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step, std::int64_t whole,
                                              int level) const {
     if (c >= whole) return c;
@@ -274,7 +271,7 @@ class staged_subtree_work {
                        });
           });
     }
-    // What is left is less than a chunk, but for what a whole stripe would overread.
+    // The rest is less than a chunk, or a little more if a last whole stripe would have overread.
     for (std::int64_t t = (whole * chunk_items >> level) + g; t < n >> level; t += step) {
       const acc value =
           cuda::fold_stretches_by_warp(source, reducer, t << level, std::int64_t{1} << level, n);
@@ -288,7 +285,7 @@ class staged_subtree_work {
   }
 };
 
-/// Folds trees of 2^level items each, `n` in all, no more than `Work` takes.
+/// Folds trees of 2^level items, at most what a chunk of `Work` holds; of n items in all.
 template <class Build, template <class, class, class, class> class Work, class Source,
           class Reducer, class Init, class Out>
 __global__ void __launch_bounds__((Work<Source, Reducer, Init, Out>::nt),

@@ -12,9 +12,8 @@
 //     uncounted_trees W L W W L ...                         all too long for lanes
 //       warp w          trees by turns: it folds the W, and queues the L
 //
-// Of counted_trees the first launch (lanes_kernel.cuh) has counted the W. The L are for
-// blocks_kernel; in one kernel, each part would pay for the registers of the other
-// (docs/notes/tuning.md).
+// The first launch (lanes_kernel.cuh) has counted the W of counted_trees. The L are for
+// blocks_kernel: one kernel for both would need the registers of both (docs/notes/tuning.md).
 #pragma once
 
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
@@ -30,9 +29,9 @@ namespace tilefold::detail::cuda {
 //     batches    0  1  2  3 | 4  5 | 6  7 | 8  9 | 10 11 | 12 13 | ...     4 warps
 //               one each     turn 0 turn 1 turn 2 turn 3  turn 4          the next warp that asks
 //
-// Turns are counted at several places, of which warp w asks one, w % 16: one counter hands out only
-// some 1.5 turns in a nanosecond. Where there is little to do in a batch, turns do not pay, and
-// warp w takes batches w, w + warps...
+// There are 16 counters of turns, and warp w asks counter w % 16: one counter hands out only
+// some 1.5 turns in a nanosecond. Where a batch has little to do, asking takes longer than it
+// gains, and warp w takes batches w, w + warps...
 
 /// The batches of warp `warp` of `warps`; warp is less than batches. All counters are 0 before the
 /// first warp asks. Every lane of the warp makes every call.
@@ -68,8 +67,8 @@ class warp_turns {
         detail::larger((batches - warps) / (warps * turns_of_warp), std::int64_t{1}));
   }
 
-  // The number of a turn that is the warp's from now on, in lane 0. It is asked for a turn ahead,
-  // so that the warp does not wait for the answer.
+  // Takes a turn for the warp, and returns its number in lane 0. Called a turn ahead, so that the
+  // warp does not wait for the answer.
   TILEFOLD_D unsigned take() const {
     if (threadIdx.x % warp_size != 0) return 0;
     const unsigned used = detail::smaller(warps_, num_turn_counters);
@@ -100,7 +99,7 @@ struct equal_trees {
   }
 };
 
-/// The trees that the first launch has left to warps, and counted; their lengths say which.
+/// The trees that the first launch has left to warps, and counted; they are found by their lengths.
 template <class Acc>
 struct counted_trees {
   long_queue<Acc> queue;
@@ -108,7 +107,7 @@ struct counted_trees {
 
   TILEFOLD_D bool none() const { return queue.state->num_for_warps == 0; }
 
-  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them.
+  /// A warp takes batches of so many neighbouring trees that about one of them is for warps.
   template <int Items, class Forest, class Fold>
   TILEFOLD_D void for_each(const Forest& forest, std::int64_t warp, std::int64_t warps,
                            const Fold& fold) const {
@@ -116,7 +115,7 @@ struct counted_trees {
     const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
     const auto batch =
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
-    const std::int64_t batches = tree::num_blocks(size, batch);
+    const std::int64_t batches = ceil_div(size, batch);
     if (warp >= batches) return;
     using trees_type = lane_trees<Forest, Items>;
     // Where few trees are for warps, a batch holds one or none, and turns do not pay.
@@ -127,7 +126,7 @@ struct counted_trees {
         [&](std::int64_t g) {
           const std::int64_t left = size - g * batch;
           return trees_type(forest.from(g * batch), 0,
-                            left < batch ? static_cast<int>(left) : batch, plan.warp_items);
+                            left < batch ? static_cast<int>(left) : batch, plan.longest_for_warp);
         },
         [&](const trees_type& trees, std::int64_t g) {
           const Forest here = forest.from(g * batch);
@@ -140,7 +139,7 @@ struct counted_trees {
   }
 };
 
-/// The trees of a forest that has none for lanes, so that no launch is before this one. Those for
+/// The trees of a forest without trees for lanes, for which this is the first launch. Trees for
 /// blocks are queued; if the queue is full, a warp folds them.
 template <class Acc>
 struct uncounted_trees {
@@ -160,7 +159,7 @@ struct uncounted_trees {
         [&](std::int64_t t) { return forest.count(t); },
         [&](std::int64_t count, std::int64_t t) {
           bool queued = false;
-          if (count > plan.warp_items && threadIdx.x % warp_size == 0) {
+          if (count > plan.longest_for_warp && threadIdx.x % warp_size == 0) {
             queued = cuda::enqueue(queue, plan, t, count);
           }
           if (!__any_sync(full_warp, queued)) fold(t, forest.tree(t), count);

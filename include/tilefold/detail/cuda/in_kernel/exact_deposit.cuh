@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomic addition to an exact state in balanced words, from any number of threads. Each word is
-// added to by one atomic addition, whose old value tells whether there was a carry, which goes to
+// Atomic addition to an exact state in balanced words, from any number of threads. One atomic
+// addition adds to a word; from its old value follows whether there is a carry, which is added to
 // the next word in the same way:
 //
 //     item       0 ... 0 | . . x x | x x . . | 0 ... 0      two words at most, often one
 //     state      w5 | w4 | w3 | w2 | w1 | w0
 //                          <-   <-                          carries, one word at a time
 //
-// Words and carries under way together are always the sum of what was added. So in the end, when no
-// carry is under way, the words are the sum, in the one form in which a thread alone would have
-// left it. No room for carries is needed, and no number of additions is too large that the state
-// itself can take.
+// At any time, words and carries under way are together the sum of all additions. So when no carry
+// is under way, the words are the sum, in the form in which one thread would have left it. No room
+// for carries is needed, and there may be as many additions as the state itself can take.
 //
 // Lanes of a warp that add to one state, to bits near each other, first add among themselves:
 //
@@ -30,7 +29,7 @@ TILEFOLD_D std::uint64_t add_to_word(std::uint64_t* word, std::uint64_t x) {
   return atomicAdd(reinterpret_cast<unsigned long long*>(word), static_cast<unsigned long long>(x));
 }
 
-/// Notes that `marks` were seen. A load comes first: after a while the marks are there.
+/// Notes that `marks` were seen. A load comes first, because most often the marks are there.
 TILEFOLD_D void note(std::uint64_t& seen_before, std::uint64_t marks) {
   const std::uint64_t before = *const_cast<const volatile std::uint64_t*>(&seen_before);
   if ((before & marks) != marks) {
@@ -39,11 +38,10 @@ TILEFOLD_D void note(std::uint64_t& seen_before, std::uint64_t marks) {
   }
 }
 
-/// Adds mantissa * 2^bit, or takes it off, to a state.
+/// Adds mantissa * 2^bit to a state, or subtracts it.
 ///
-/// A deposit that finds 0 in the first word that it adds to notes that there was an item. That is
-/// enough: a word that is not 0 was so from the beginning, in a state that says so, or another
-/// deposit made it so, the first of which found a 0.
+/// If the first word was 0 before, notes that there was an item. That is enough: a word that is not
+/// 0 was so from the beginning, in a state that notes it, or its first deposit has found a 0.
 template <class State>
 TILEFOLD_D void add_atomically(State& state, std::uint64_t mantissa, int bit, bool negative) {
   std::uint64_t met = 1;
@@ -108,7 +106,7 @@ TILEFOLD_D void deposit_into(State& state, Item item) {
   }
 #if __CUDA_ARCH__ >= 800
   using sum = peer_sum<State::least, Item>;
-  // The lanes that happen to be here. Any answer is right.
+  // The active lanes. Any set of them is right.
   unsigned here = __activemask();
   const int window = x.bit / sum::piece_bits;
   const auto place = reinterpret_cast<std::uint64_t>(&state) << 7 | static_cast<unsigned>(window);

@@ -12,24 +12,23 @@
 
 namespace tilefold::detail::cuda {
 
-/// Whether half of a warp's lanes read the nodes of a block's threads, in pairs that do the same:
-/// if nodes are small and all there, reading more nodes takes less time than one more shuffle.
-/// Otherwise each node that is read asks for the count. The lanes of a pair read as one.
+/// Whether pairs of lanes read the nodes of a block's threads, both lanes the same nodes, so that
+/// there are 16 readers: if nodes are small, and none is missing, reading twice as many takes less
+/// time than one more shuffle. If nodes may be missing, each read is compared with the count.
 constexpr bool pays_to_read_in_pairs(int nt, std::size_t acc_bytes, bool all_there) {
   return acc_bytes == 4 && nt <= 256 && all_there;
 }
-/// A lane reads so many bytes of nodes by itself, which is faster than shuffles.
+/// Up to so many bytes of nodes, a lane reads all by itself, which is faster than shuffles.
 inline constexpr int lane_nodes_bytes = 128;
-/// And so many bytes at a time, which it folds before it reads more. All at once would take more
-/// registers than blocks of 1024 threads may have, two to a multiprocessor.
+/// Bytes of nodes that a lane reads at a time, and folds before it reads more. All at once would
+/// take more registers than two blocks of 1024 threads leave on an SM.
 inline constexpr int read_bytes_at_once = 64;
 
 /// The border in a kernel of the user's. Its zero is a constant that is never written. The host
-/// could write it, so the compiler does not know its value. (It does know the ranges of special
-/// registers.)
+/// could write it, so the compiler does not know its value, as it does of special registers.
 ///
-/// Both are templates of what is closed, so that modules without such kernels have no constant: one
-/// in the module costs every launch of a graph 0.15 to 0.35 us (H200, CUDA 13.0, driver 580).
+/// Both are templates of the closed type, so that modules without such kernels have no constant: a
+/// constant costs every launch of a graph 0.15 to 0.35 us (H200, CUDA 13.0, driver 580).
 template <class>
 __constant__ unsigned kernel_zero;
 
@@ -38,7 +37,7 @@ TILEFOLD_D border kernel_border() {
   return {kernel_zero<std::void_t<T>>};
 }
 
-/// What a thread brings to one tree: a value or an array of neighbouring ones.
+/// A thread's items of one tree: a value, or an array of neighbouring values.
 template <class Items>
 struct thread_items {
   using value = Items;
@@ -84,7 +83,7 @@ constexpr bool folds_in_kernel() {
 template <class Named, class Items, class Op>
 inline constexpr bool folds_as_asked = cuda::folds_in_kernel<Named, Items, Op>();
 
-/// How they are folded.
+/// How a thread's items are folded.
 template <class Named, class Items, class Op>
 struct kernel_fold {
   using value = typename thread_items<Items>::value;
@@ -325,13 +324,13 @@ TILEFOLD_D auto fold_warp(const Items* values, int count, const Op& op) {
 /// The power of two at or above x.
 TILEFOLD_HD constexpr int rounded_up(int x) { return 1 << tree::ceil_log2(x); }
 
-/// How many lanes of a warp read nodes of a block's threads.
+/// Readers of the nodes of a block's threads: lanes of the first warp, or pairs of lanes.
 template <int Nt, class Acc, bool Full>
 inline constexpr int best_readers =
     pays_to_read_in_pairs(Nt, sizeof(Acc), Full) ? warp_size / 2 : warp_size;
 
 /// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
-/// warp reads those of neighbouring threads in 16-byte loads: load k of all of them is a stripe,
+/// warp reads the nodes of neighbours in 16-byte loads: load k of all of them is a stripe,
 /// and gaps are between stripes, so that neither the lanes that read nor the threads that write
 /// meet in a bank. The size is the same for any number of readers.
 template <int Nt, class Acc, int Readers = warp_size>
@@ -344,7 +343,7 @@ struct thread_places {
   static constexpr int width =
       detail::smaller(of_reader, load_bytes / detail::smaller(bytes, load_bytes));
   static constexpr int loads = of_reader / width;
-  // As many threads as write at once, and what they write of a stripe.
+  // Nodes of a stripe that the threads write whose words are stored at once.
   static constexpr int written = 128 / bytes / of_reader * width;
   static constexpr int pitch = readers * width + detail::larger(written, width);
   using load = packet<width * bytes>;
@@ -416,7 +415,7 @@ class threads_fold {
   }
 
  private:
-  // As the hardware numbers them: warps are 32 neighbouring threads in this order.
+  // The thread's number as the hardware counts: a warp is 32 neighbouring threads in this order.
   TILEFOLD_D static unsigned linear_thread() {
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   }
@@ -426,8 +425,8 @@ class threads_fold {
     return (Full && whole_warps) || (warp + 1) * warp_items <= count_;
   }
   TILEFOLD_D lanes_of_warp my_lanes() const { return {reducer_, lane(), full_warp}; }
-  // All lanes of a warp say the same, which the compiler knows of a vote alone: then it needs no
-  // precautions at shuffles for lanes that went another way.
+  // By a vote before shuffles: the compiler knows that its result is uniform in the warp, and need
+  // not prepare shuffles for lanes that took another branch.
   template <bool Shuffles>
   TILEFOLD_D bool is_first_warp() const {
     return Shuffles ? __all_sync(full_warp, warp() == 0) : warp() == 0;
@@ -448,7 +447,7 @@ class threads_fold {
         reducer_, node, lane(), (present + places::of_reader - 1) / places::of_reader * each);
   }
 
-  // The node of what a reader reads, open to fusion unless it is a thread's.
+  // The node of all that a reader reads, open to fusion unless it is a single thread's node.
   template <class Nodes>
   TILEFOLD_D acc node_of_reader(Nodes& nodes, int reader, int present) const {
     constexpr bool full = Full && Nt == rounded_up(Nt);
@@ -497,7 +496,7 @@ class threads_fold {
     return mine.value;
   }
 
-  // Lanes that are not there could not keep a tree while lanes are halved: one tree at a time.
+  // One tree at a time, because missing lanes could not keep a tree as fold_each() halves lanes.
   template <class Nodes>
   TILEFOLD_D acc put_nodes_of_missing_lanes(const Items* values, Nodes& nodes, int first) const {
     const lanes_fold<Reducer, Items, 1, lanes> one{reducer_, lane(), full_warp};
@@ -527,7 +526,7 @@ class threads_fold {
       if constexpr (Full) {
         return lane_tree<acc>::template first<rounded_up(num_warps)>(0, num_warps, get, join);
       } else {
-        __builtin_assume(num_nodes <= num_warps);  // so the nodes behind those are not read
+        __builtin_assume(num_nodes <= num_warps);  // so nodes behind the last are not read
         return lane_tree<acc>::template cut<false, rounded_up(num_warps)>(0, num_nodes, get, join);
       }
     }

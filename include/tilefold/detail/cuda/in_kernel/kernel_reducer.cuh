@@ -49,7 +49,7 @@ struct op_traits<detail::cuda::combine_of<R>, Acc> {
 
 namespace detail::cuda {
 
-/// What reducer R accumulates values of type T in.
+/// The accumulator of reducer R for values of type T.
 template <class R, class T>
 struct kernel_accumulator {
   static_assert(lifts_values<R, T>(),
@@ -76,7 +76,7 @@ TILEFOLD_D Result result_or_value(const Result& folded, int count,
   return count > 0 ? folded : nothing::template result<Result>(op.op, op.value);
 }
 
-/// One item, closed to what the user computed before.
+/// Lifts one item, which is closed to the computation that it comes from.
 TILEFOLD_NO_EXEC_CHECK
 template <class R, class T>
 TILEFOLD_D auto lift_in_kernel(const R& r, const T& item, int index) {
@@ -87,7 +87,7 @@ TILEFOLD_D auto lift_in_kernel(const R& r, const T& item, int index) {
   }
 }
 
-/// The result, closed to what the user computes of it.
+/// The result, closed to computations that follow in the kernel.
 TILEFOLD_NO_EXEC_CHECK
 template <class R, class Acc>
 TILEFOLD_D auto project_in_kernel(const R& r, const Acc& folded) {
@@ -99,8 +99,8 @@ TILEFOLD_D auto project_in_kernel(const R& r, const Acc& folded) {
   }
 }
 
-/// The lifts of what a thread brings to `Folds` trees, its first item being number `first` of each;
-/// of those from `count` on nothing is lifted.
+/// A thread's lifted items of `Folds` trees. Its first item is number `first` of each tree; items
+/// from `count` on are not lifted.
 template <class R, class Items, int Folds>
 class lifted_items {
   static constexpr int vt = thread_items<Items>::count;

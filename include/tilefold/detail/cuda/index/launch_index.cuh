@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Items in the order of their indices: a launch that reads the indices, CUB's sort, and a launch
-// that finds where each result's items begin. All of it lies in the executor's workspace, behind
-// what the forest needs that is folded then.
+// that finds where each result's items begin. All tables lie in the executor's workspace, behind
+// the part that the forest of the following fold needs.
 #pragma once
 
 #include <cub/device/device_radix_sort.cuh>
@@ -25,7 +25,7 @@ namespace tilefold::detail::cuda {
 //     words       1 4 0 5 2 3
 //     offsets     0 2 2 4 5              find_offsets: where each result's items begin
 //
-// index_kernel calls either of them for every position, or every result.
+// index_kernel calls read_bins for every position, and find_offsets for every result.
 
 inline constexpr int index_nt = 256;
 
@@ -53,8 +53,7 @@ struct item_word {
 template <class Values>
 item_word(Values) -> item_word<Values>;
 
-/// Writes the bin of item j, which index_of(j) tells, and the word that is sorted with it. An item
-/// that is left out is not read.
+/// Writes the bin of item j and the word that is sorted with it. An item left out is not read.
 template <class IndexOf, class WordOf>
 struct read_bins {
   IndexOf index_of;
@@ -114,8 +113,8 @@ inline void require_indexable(const char* what, std::int64_t count) {
 /// An array, and one of the same size beside it.
 using word_buffers = CUB_NS_QUALIFIER::DoubleBuffer<std::uint32_t>;
 
-/// CUB's sort of n pairs by their lower bits; asks how many bytes it needs if `temporary` is null.
-/// (Of each build its own, as CUB's kernels are: the linker may merge equal functions.)
+/// CUB's sort of n pairs by their lower bits. If `temporary` is null, tells the bytes it needs.
+/// (A template of the build, as CUB's kernels are, because the linker may merge equal functions.)
 template <class Build>
 void sort_pairs(void* temporary, std::size_t& bytes, word_buffers& bins, word_buffers& words,
                 std::int64_t n, int bits, cudaStream_t stream) {
@@ -134,13 +133,13 @@ std::int64_t sort_bytes(std::int64_t n) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// What a caller of the sort needs besides: a forest of more trees than results, and memory.
+/// What else a caller of the sort needs: a forest of more trees than results, and memory.
 struct index_room {
   std::int64_t trees = 0;
   std::int64_t bytes = 0;
 };
 
-/// Where things lie behind the partials of the forest.
+/// Where the tables lie behind the partials of the forest, in bytes.
 struct index_tables {
   std::int64_t offsets;
   std::int64_t words[4];  // bins, and what is sorted with them, twice
@@ -169,8 +168,8 @@ struct index_tables {
   }
 };
 
-/// How many bits of a bin decide: those of num_results, which is the bin of items that are left
-/// out; those of num_results - 1 if no index can be left out.
+/// The bits of bins that the sort compares: enough for num_results, the bin of items that are left
+/// out, or for num_results - 1 if no index can be left out.
 template <class Index>
 constexpr int bits_of_bins(std::int64_t num_results) {
   constexpr auto most = (std::numeric_limits<Index>::max)();
@@ -180,13 +179,11 @@ constexpr int bits_of_bins(std::int64_t num_results) {
   return detail::larger(bits, 1);
 }
 
-/// The items of one call in the order of their indices. They lie in the executor's workspace until
-/// its next call but that of the fold.
+/// The items of one call by index, in the executor's workspace until its next call after the fold.
 template <class Build>
 class index_order {
  public:
-  /// Sorts n positions, or what else word_of(j) tells of item j, by index_of(j), in the order of
-  /// the stream.
+  /// Sorts n words word_of(j), by default positions, by index_of(j), in the order of the stream.
   template <class Executor, class IndexOf, class WordOf = position_word>
   void sort(Executor& exec, std::int64_t acc_bytes, std::int64_t n, const IndexOf& index_of,
             const index_room& more = {}, const WordOf& word_of = {}) {
@@ -205,14 +202,14 @@ class index_order {
       word_buffers bins(room(0), room(1));
       word_buffers words(room(2), room(3));
       if (n > 0) {
-        reads.launch(reads.most(tree::num_blocks(n, index_nt)), stream,
+        reads.launch(reads.most(ceil_div(n, index_nt)), stream,
                      {index_of, word_of, bins.Current(), words.Current()}, n);
         auto bytes = static_cast<std::size_t>(temporary_bytes);
         cuda::sort_pairs<Build>(memory + tables.temporary, bytes, bins, words, n,
                                 bits_of_bins<typename IndexOf::index_type>(results), stream);
       }
       auto* const offsets = reinterpret_cast<std::int64_t*>(memory + tables.offsets);
-      finds.launch(finds.most(tree::num_blocks(results + 1, index_nt)), stream,
+      finds.launch(finds.most(ceil_div(results + 1, index_nt)), stream,
                    {bins.Current(), n, offsets}, results + 1);
       bins_ = bins.Current();
       words_ = words.Current();
@@ -221,11 +218,11 @@ class index_order {
     });
   }
 
-  /// What was sorted, in its order.
+  /// The words in sorted order.
   const std::uint32_t* words() const { return words_; }
   position_array<std::uint32_t> positions() const { return {words_}; }
   const std::int64_t* offsets() const { return offsets_; }
-  /// The indices in their order; num_results of what is left out.
+  /// The sorted bins: indices, then num_results for items that are left out.
   const std::uint32_t* bins() const { return bins_; }
   /// The memory that the caller asked for.
   char* room() const { return room_; }

@@ -5,10 +5,10 @@
 //     keys       a a b c c c d ...      heads   1 0 1 1 0 0 1 ...
 //     patch      | quarter 0 | quarter 1 | quarter 2 | quarter 3 |      2048 items, by one warp
 //     load       a quarter is 4 stripes of 128 keys; lane l loads keys 4 l to 4 l + 3 of each
-//     keep       bit 16 p + i of lane l: item 16 l + i of quarter p; so a word of 64 bits a lane
+//     keep       a word of 64 bits a lane: bit 16 p + i of lane l is item 16 l + i of quarter p
 //     count      of a patch: its runs, and where the last one begins
-//     group      the block that completes a group of patches adds up what stands before each
-//     launch     the block that completes the last group does so for groups, and writes the
+//     group      the block that completes a group of patches scans their counts
+//     launch     the block that completes the last group scans the counts of groups, and writes the
 //                number of runs
 #pragma once
 
@@ -28,9 +28,9 @@ TILEFOLD_D unsigned with_bit_unless(bool condition, unsigned bit, unsigned word)
   return word;
 }
 
-// Keys are read in stripes of four neighbours a lane; a quarter of a patch makes 16 bits a lane.
+// Keys are read in stripes of a quad a lane; of each quarter of a patch a lane keeps 16 bits.
 inline constexpr int quad_items = 4;
-inline constexpr int stripe_items = quad_items * warp_size;
+inline constexpr int key_stripe_items = quad_items * warp_size;
 inline constexpr int quarter_stripes = 4;
 inline constexpr int quarter_bits = quad_items * quarter_stripes;
 inline constexpr int quarter_items = quarter_bits * warp_size;
@@ -41,12 +41,12 @@ inline constexpr int patch_quarters = patch_items / quarter_items;
 using head_bits = unsigned long long;
 static_assert(patch_quarters * quarter_bits == 64);
 
-/// The item of the patch that bit `bit` of this lane's tells of.
+/// The item of the patch that bit `bit` of this lane's heads tells of.
 TILEFOLD_D int item_of_bit(int bit) {
   return bit / quarter_bits * quarter_items + lane_of_thread() * quarter_bits + bit % quarter_bits;
 }
 
-/// What is known of the heads in a range of items.
+/// The number of heads in a range of items, and where the last one is.
 template <class Integer>
 struct basic_head_count {
   Integer runs;
@@ -81,12 +81,12 @@ TILEFOLD_D basic_head_count<int> count_heads(head_bits heads) {
   return basic_head_count<int>{__popcll(heads), end}.of_warp();
 }
 
-/// Where blocks and launches meet. Patches come in groups of 2^group_bits.
+/// The tables through which blocks and launches exchange counts. A group has 2^group_bits patches.
 struct run_tables {
   head_bits* heads;            // of each patch, a word a lane
-  short_head_count* in_group;  // of each patch: in it, and then before it in its group
-  head_count* of_groups;       // of each group: before it
-  unsigned* arrivals;          // of each group, and of groups; zero between launches
+  short_head_count* in_group;  // of each patch: its count, then the count before it in its group
+  head_count* of_groups;       // of each group: the count before it
+  unsigned* arrivals;          // of each group, and one for all groups; zero between launches
   // The items of each open run, and which of the runs it is.
   std::int64_t* begins;
   std::int64_t* ends;
@@ -119,11 +119,11 @@ struct run_tables {
 };
 
 /// An exclusive scan of n counts by a whole block: calls put(i, sum of get(0) to get(i - 1)) for
-/// each i, and returns the sum of all in every thread. A thread takes a stretch of neighbours.
+/// each i, and returns the sum of all in every thread. A thread takes neighbouring counts.
 template <class Get, class Put>
 TILEFOLD_D head_count scan_counts(std::int64_t n, const Get& get, const Put& put) {
   __shared__ head_count up_to_warp[by_key_warps];
-  const std::int64_t each = tree::num_blocks(n, by_key_nt);
+  const std::int64_t each = ceil_div(n, by_key_nt);
   const std::int64_t first = detail::smaller(threadIdx.x * each, n);
   const std::int64_t last = detail::smaller(first + each, n);
   head_count mine{0, 0};
@@ -195,7 +195,9 @@ struct head_finder {
   }
 
  private:
-  // From bits 4 q + i of item i of the lane's quad in stripe q to those of 16 neighbours.
+  // From bits as keys are loaded to bits as heads are kept. Before, bit 4 q + i of lane l is item i
+  // of its quad in stripe q. After, lane l has 16 neighbours: the quads of lanes 4 (l % 8) + k, k =
+  // 0 to 3, in stripe l / 8, which become bits 4 k to 4 k + 3.
   TILEFOLD_D static unsigned unstriped(unsigned heads) {
     constexpr int lanes = warp_size / quarter_stripes;  // that have a stripe's items in the end
     const int lane = lane_of_thread();
@@ -219,7 +221,7 @@ struct head_finder {
 #pragma unroll
         for (int i = 0; i < quad_items; ++i) {
           const bool is_head =
-              input.begins_run(first + q * stripe_items + lane_of_thread() * quad_items + i);
+              input.begins_run(first + q * key_stripe_items + lane_of_thread() * quad_items + i);
           heads |= static_cast<unsigned>(is_head) << (q * quad_items + i);
         }
       }
@@ -227,8 +229,8 @@ struct head_finder {
     }
   }
 
-  // The heads of a quarter of which not all items exist. In place of others one that exists is
-  // compared, and the answer dropped: so no load is under a condition, and none waits for another.
+  // The heads of a quarter of which some items do not exist. In their place an existing item is
+  // compared, and the answer dropped: no load is under a condition, and none waits for another.
   TILEFOLD_D unsigned at_an_edge(std::int64_t first) const {
     unsigned heads = 0;
     const std::int64_t last = input.size - 1;
@@ -236,7 +238,7 @@ struct head_finder {
     for (int q = 0; q < quarter_stripes && first <= last; ++q) {
 #pragma unroll
       for (int i = 0; i < quad_items; ++i) {
-        const std::int64_t j = first + q * stripe_items + lane_of_thread() * quad_items + i;
+        const std::int64_t j = first + q * key_stripe_items + lane_of_thread() * quad_items + i;
         const bool begins = last > 0 && input.begins_run(detail::bounded(j, std::int64_t{1}, last));
         const bool is_head = j == 0 || (j > 0 && j <= last && begins);
         heads |= static_cast<unsigned>(is_head) << (q * quad_items + i);
@@ -245,7 +247,8 @@ struct head_finder {
     return heads;
   }
 
-  // The key before a quad is the last one of the lane below, or of the last in the stripe before.
+  // The key before a quad is the last key of the lane below; before lane 0's quad, the last key of
+  // the stripe before, which the last lane sends to lane 0 in place of its own.
   TILEFOLD_D unsigned of_quads(std::int64_t first) const {
     using quad = key_quad<key_type>;
     const int lane = lane_of_thread();
@@ -279,17 +282,17 @@ struct head_finder {
 };
 
 /// Finds and counts all heads; a warp takes `rounds` patches. The block that completes a group of
-/// patches adds up its counts, and the one that completes the last group those of groups.
+/// patches scans its counts, and the block that completes the last group scans those of groups.
 template <class Build, class Keys, class CountOut>
 __global__ void __launch_bounds__(by_key_nt)
     heads_kernel(Keys keys, CountOut num_runs_out, run_tables tables, int rounds) {
   __shared__ bool completed;
   cuda::wait_for_previous_launch();
-  const int of_block = rounds * by_key_warps;
-  const std::int64_t first_patch = std::int64_t{blockIdx.x} * of_block;
+  const int patches_of_block = rounds * by_key_warps;
+  const std::int64_t first_patch = std::int64_t{blockIdx.x} * patches_of_block;
   const std::int64_t left = tables.num_patches - first_patch;
 #pragma unroll 1
-  for (int p = warp_of_thread(); p < of_block && p < left; p += by_key_warps) {
+  for (int p = warp_of_thread(); p < patches_of_block && p < left; p += by_key_warps) {
     const std::int64_t patch = first_patch + p;
     const head_bits heads = head_finder<Keys>{keys}.of_patch(tables.begin(patch));
     tables.heads[patch * warp_size + lane_of_thread()] = heads;
@@ -301,7 +304,7 @@ __global__ void __launch_bounds__(by_key_nt)
   const std::int64_t first = group << tables.group_bits;
   const std::int64_t size =
       detail::smaller(std::int64_t{1} << tables.group_bits, tables.num_patches - first);
-  const auto arrived = static_cast<unsigned>(detail::smaller(std::int64_t{of_block}, left));
+  const auto arrived = static_cast<unsigned>(detail::smaller(std::int64_t{patches_of_block}, left));
   if (!cuda::arrive(tables.arrivals + group, arrived, static_cast<unsigned>(size), completed)) {
     return;
   }
@@ -313,8 +316,7 @@ __global__ void __launch_bounds__(by_key_nt)
       });
   if (threadIdx.x == 0) tables.of_groups[group] = of_group.shifted(first * patch_items);
   __syncthreads();
-  const std::int64_t groups =
-      tree::num_blocks(tables.num_patches, std::int64_t{1} << tables.group_bits);
+  const std::int64_t groups = ceil_div(tables.num_patches, std::int64_t{1} << tables.group_bits);
   head_count all = of_group;
   if (groups == 1) {
     if (threadIdx.x == 0) tables.of_groups[0] = {0, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From keys and values to the launches that fold runs: one that finds where they begin, one that
-// folds all but the open ones, and a forest of those.
+// From keys and values to the launches that fold runs: one finds where runs begin, one folds all
+// but the open runs, and a forest of the open runs follows.
 #pragma once
 
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
@@ -15,7 +15,7 @@ namespace tilefold::detail::cuda {
 /// Items before the first key that patches may begin with, at most.
 inline constexpr std::int64_t most_items_to_alignment = 16;
 
-/// Patches of n keys, for any alignment: those of whole blocks.
+/// The most patches of n keys, at any alignment; as many as whole blocks take.
 constexpr std::int64_t most_patches(std::int64_t n) {
   return tree::num_blocks(n + most_items_to_alignment, by_key_tile) * by_key_warps;
 }
@@ -32,7 +32,7 @@ constexpr std::int64_t most_patch_groups(std::int64_t n) {
   return std::int64_t{1} << patch_group_bits(n);
 }
 
-// What counts can hold.
+// The most items that counts within a group of patches can hold.
 inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
 static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
                                                                                     << 31);
@@ -47,7 +47,7 @@ inline void require_countable(std::int64_t n) {
 
 /// Runs of n keys that do not end in the reach of their patch.
 constexpr std::int64_t most_open_runs(std::int64_t n) {
-  // All of the first patch and what is in its reach, wherever it begins.
+  // The first patch and its reach have so many items, wherever the patch begins.
   if (n <= patch_items + reach_items - most_items_to_alignment) return 0;
   return n / least_open_items;
 }
@@ -57,7 +57,7 @@ constexpr std::int64_t run_table_words(std::int64_t n) {
   return most_patches(n) * (warp_size + 1) + 2 * most_patch_groups(n) + 3 * most_open_runs(n) + 1;
 }
 
-/// n keys; the tables lie after what the forest of open runs needs.
+/// The workspace for n keys: that of the forest of open runs, then the tables.
 constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes) {
   if (most_open_runs(n) == 0) return {0, 0};
   const workspace_demand forest = queue_demand(most_open_runs(n), acc_bytes);
@@ -175,11 +175,11 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   const auto by_spans = cuda::ready_runs<Build, span_items, run_tables>(input, device_reducer, init,
                                                                         keys_out, out, gpu);
   cuda::ready_forest<Build, Policy>(job, most_open);
-  heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
+  heads.launch(ceil_div(blocks, rounds), stream, input, num_runs_out, tables, rounds);
   const auto launch = [&](const auto& runs, int shares) {
     runs.launch(blocks * shares, stream, input, device_reducer, init, keys_out, out, tables);
   };
-  // So few that the GPU holds a warp for each span.
+  // A warp folds a span if the GPU holds a warp for each span, else a patch.
   constexpr int spans = patch_items / span_items;
   if (blocks * spans <= by_spans.resident) {
     launch(by_spans, spans);
@@ -208,7 +208,7 @@ struct key_folds {
     });
   }
 
-  /// The same; returns the number of runs. Blocks until everything is there.
+  /// write(), and returns the number of runs. Blocks until all results are there.
   template <class Policy, class Executor, class Items, class Reducer, class Init, class KeysOut,
             class ValuesOut>
   static std::int64_t count(Executor& exec, const Items& items, const Reducer& reducer,

@@ -28,7 +28,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// What a lane knows of a patch.
+/// A lane's heads of a patch.
 struct patch_heads {
   head_bits mine;
   unsigned reach;       // of the reach_items after it
@@ -57,8 +57,8 @@ struct values_by_key<source_of<std::index_sequence<0>, T*>, true> {
   using stream_type = value_stream<T, items>;
 };
 
-/// One warp's work: the runs that begin in one patch, span by span, the last span first; or those
-/// that begin in `Share` items of it, a span, of which the others are other warps'.
+/// One warp's work: the runs that begin in one patch, span by span, the last span first; or only
+/// the runs that begin in `Share` items of it, a span, while other warps fold the others.
 template <int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
 class patch_work {
   using key_type = typename Input::key_type;
@@ -72,19 +72,19 @@ class patch_work {
   using fold_type = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
                                  lifts_stretches<source_type, Reducer>, items>;
 
-  // Runs of up to short_items items are short: a lane folds one, out of shared memory. The others
-  // are dealt to lanes, as all are if items are large.
-  static constexpr int short_items = by_key_short_items;
+  // Runs of up to short_run_items items are short: a lane folds one, out of shared memory. Longer
+  // runs are dealt to lanes; if items are large, all runs are.
   static constexpr int span_quarters = span_items / quarter_items;
   // Exact sums of short runs, too, are faster in neighbouring lanes (exact_narrow.cuh).
   static constexpr bool stages =
       staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
-  static constexpr int most_items_of_lane = stages ? short_items : 0;
+  static constexpr int most_items_of_lane = stages ? short_run_items : 0;
   // Longer runs of a span at most.
-  static constexpr int most_longer_runs = from_ring ? 1
-                                          : stages  ? (span_items + short_items) / (short_items + 1)
-                                                    : span_items;
-  using stage_type = warp_stage<source_type, stages ? span_items + short_items : 1>;
+  static constexpr int most_longer_runs =
+      from_ring ? 1
+      : stages  ? (span_items + short_run_items) / (short_run_items + 1)
+                : span_items;
+  using stage_type = warp_stage<source_type, stages ? span_items + short_run_items : 1>;
 
  public:
   struct warp_memory : values::ring_type {
@@ -130,7 +130,7 @@ class patch_work {
   TILEFOLD_D int start(int r) const { return memory.starts[r]; }
   TILEFOLD_D int length(int r) const { return start(r + 1) - start(r); }
 
-  // The end from the patch's start; negative if it is out of reach.
+  // Where the patch's last run ends, from the patch's start; negative if that is out of reach.
   TILEFOLD_D int end_of_last_run() const {
     const bool is_here = shares && __any_sync(full_warp, heads_.later != 0);
     const int none = is_here ? patch_items : reach_items;
@@ -147,7 +147,8 @@ class patch_work {
 
   // ---- spans
 
-  // Goes to the nearest earlier span that has runs, if any; its last run ends at end_ or is open.
+  // Goes to the next span that has runs, from the last span down; false if there is none. The
+  // span's last run ends at end_, or is open.
   TILEFOLD_D bool next_span() {
     unsigned heads[span_quarters];
     unsigned with_heads = 0;
@@ -164,7 +165,7 @@ class patch_work {
       with_heads = __ballot_sync(full_warp, any != 0);
     }
     if (with_heads == 0) return false;
-    __syncwarp();  // all lanes have read what was there
+    __syncwarp();  // all lanes have read the span before
     runs_ = 0;
 #pragma unroll
     for (int p = 0; p < span_quarters; ++p) {
@@ -176,7 +177,7 @@ class patch_work {
     }
     __syncwarp();
     if constexpr (stages) {
-      all_short_ = closed_ < runs_ || length(runs_ - 1) <= short_items;
+      all_short_ = closed_ < runs_ || length(runs_ - 1) <= short_run_items;
 #pragma unroll
       for (int p = 0; p < span_quarters; ++p) {
         all_short_ = all_short_ && are_short(heads[p], p == 0 ? ~0u : heads[p == 0 ? 0 : p - 1]);
@@ -195,29 +196,29 @@ class patch_work {
       if (lane() >= distance) up_to += received;
     }
     unsigned short* next = starts + (up_to - mine);
-    first += lane() * quarter_bits - 1;
+    first += lane() * quarter_bits - 1;  // __ffs() counts bits from 1
     for (unsigned left = heads; left != 0; left &= left - 1) {
       *next++ = static_cast<unsigned short>(first + __ffs(static_cast<int>(left)));
     }
     return __shfl_sync(full_warp, up_to, warp_size - 1);
   }
 
-  // A quick test that all runs of a quarter are short: each item has a head among
-  // itself and the seven before. `before` are the lane's heads of the quarter before.
+  // Whether all runs of a quarter are short: each item has a head among itself and the 7 before.
+  // `near` has the heads of the lane below, then the lane's; each head spreads to the next seven.
   TILEFOLD_D bool are_short(unsigned heads, unsigned before) const {
     const bool is_last = lane() == warp_size - 1;
     const unsigned below =
         __shfl_sync(full_warp, is_last ? before : heads, (lane() + warp_size - 1) % warp_size);
     unsigned near = heads << quarter_bits | (below & ((1u << quarter_bits) - 1));
-    static_assert(short_items == 8 && quarter_bits == 16);
+    static_assert(short_run_items == 8 && quarter_bits == 16);
 #pragma unroll
-    for (int step = 1; step < short_items; step *= 2) near |= near << step;
+    for (int step = 1; step < short_run_items; step *= 2) near |= near << step;
     return __all_sync(full_warp, near >> quarter_bits == 0xffffu);
   }
 
   // ---- keys
 
-  // Writes the keys of the span's runs. A lane has several on their way.
+  // Writes the keys of the span's runs. A lane loads several before it writes them.
   TILEFOLD_D void write_keys(std::int64_t rank) const {
     constexpr int at_once = sizeof(key_type) <= 8 ? 8 : 1;
     for (int first = lane(); first < runs_; first += at_once * warp_size) {
@@ -237,21 +238,22 @@ class patch_work {
 
   // ---- folds
 
-  // The span's first run has this rank. Keys are written while values are on their way.
+  // Folds a span whose first run has this rank. Keys are written while values are on their way.
   TILEFOLD_D void fold_span(std::int64_t rank) {
     const int num_longer = all_short_ ? 0 : list_longer_runs();
     const bool any_short = num_longer < closed_;
     const int origin = start(0);
     const source_type source = input.run(span_begin() + origin);
     if (stages && any_short) {
-      memory.stage.fill(source, detail::smaller(start(closed_), span_items + short_items) - origin);
+      memory.stage.fill(source,
+                        detail::smaller(start(closed_), span_items + short_run_items) - origin);
     }
     write_keys(rank);
     if (stages && any_short) {
       cuda::finish_stage<0>();
       for (int r = lane(); r < closed_; r += warp_size) {
         const int n = length(r);
-        if (n <= short_items) write_run(rank + r, node_of_short(source, start(r) - origin, n));
+        if (n <= short_run_items) write_run(rank + r, node_of_short(source, start(r) - origin, n));
       }
     }
     if constexpr (writes_exact_sums<Reducer, Init>) {
@@ -261,7 +263,7 @@ class patch_work {
     }
   }
 
-  // Lists the runs that no lane folds by itself; returns how many there are.
+  // Lists the runs that are too long for one lane; returns how many there are.
   TILEFOLD_D int list_longer_runs() const {
     int num = 0;
     for (int round = 0; round < closed_; round += warp_size) {
@@ -278,7 +280,7 @@ class patch_work {
     return num;
   }
 
-  // Whether there is something before and after all runs of the span.
+  // Whether loads may reach 16 items beyond the runs of the span, before and after.
   TILEFOLD_D bool is_inner() const {
     return span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
   }
@@ -292,7 +294,7 @@ class patch_work {
         });
   }
 
-  // All runs, out of a ring: what the next deals need is on its way while one is folded.
+  // Deals all runs out of a ring: the items of the next deals are on their way while one is folded.
   TILEFOLD_D void deal_runs_of_ring(std::int64_t rank) const {
     if (closed_ == 0) return write_keys(rank);
     const int origin = start(0);
@@ -316,8 +318,7 @@ class patch_work {
   template <class RunOf, class Load>
   TILEFOLD_D void deal_runs(int num, std::int64_t rank, const RunOf& run_of,
                             const Load& load) const {
-    // A run that has too many items for the lanes waits until it is the first one, and is then
-    // dealt in aligned blocks.
+    // A run with too many items for the lanes is dealt in aligned blocks, once it is the first one.
     warp_stack<Reducer> nodes(reducer);
     int done = 0;
     for (int first = 0; first < num;) {
@@ -373,7 +374,7 @@ class patch_work {
 
   // The tree of n <= 8 staged items from `at` on.
   TILEFOLD_D acc node_of_short(const source_type& source, int at, int n) const {
-    return lane_tree<acc>::template first<short_items>(
+    return lane_tree<acc>::template first<short_run_items>(
         0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
         [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
   }
@@ -391,12 +392,11 @@ class patch_work {
   const std::int64_t begin;
 
   const patch_heads heads_;
-  // The span whose runs are listed, how many they are, and how many of them are not open.
-  int span_ = patch_quarters / span_quarters;
-  int runs_ = 0;
-  int closed_ = 0;
+  int span_ = patch_quarters / span_quarters;  // whose runs are listed
+  int runs_ = 0;                               // of the span
+  int closed_ = 0;                             // those of its runs that are not open
   bool all_short_ = false;
-  int end_ = 0;  // of the last run before the next span's, from the patch's start; or negative
+  int end_ = 0;  // where the next span's last run ends, from the patch's start; negative if open
 };
 
 /// The heads of patch `patch` of tables with a word for each lane of `num` patches.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measured numbers of runs of equal keys. As tuning.cuh says.
+// The measured numbers of runs of equal keys (tuning.cuh says on which GPU).
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ inline constexpr int by_key_nt = 128;
 inline constexpr int patch_items = 2048;
 inline constexpr int by_key_warps = by_key_nt / 32;
 inline constexpr int by_key_tile = by_key_warps * patch_items;
-/// Items of a patch that are folded together; of few patches, those that one warp takes: more warps
-/// fold, but each looks for its runs first.
+/// Items of a patch that are folded together. Of few patches, a warp takes only so many: more warps
+/// fold, but each reads the heads of the whole patch first.
 inline constexpr int span_items = 1024;
 /// Items of the longest run that a lane folds out of shared memory, and the largest such items.
-inline constexpr int by_key_short_items = 8;
+inline constexpr int short_run_items = 8;
 inline constexpr int most_by_key_staged_bytes = 8;
 /// Structs of some sizes come through a ring of shared memory (value_ring.cuh), so many bytes for
 /// each warp. A lane has a stretch of 128 bytes, or two items: half as many shuffles as with 64.

@@ -12,8 +12,7 @@
 //     turn        wait() until vectors 2 and 3 are there; lanes read their items (stretches.cuh);
 //                 next() asks for 10 and 11, which take the places of 2 and 3
 //
-// The copies are one coalesced sweep, however long the runs of keys are among the items. Only bytes
-// of the items are touched.
+// The copies are one coalesced sweep, however long the runs are. Only bytes of items are touched.
 #pragma once
 
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
@@ -30,7 +29,7 @@ struct value_ring {
   static constexpr int deal_bytes = warp_size * Items * item_bytes;
   /// Words that lie together in memory wherever an item begins.
   static constexpr int unit_words = alignof(T) % 16 == 0 ? 4 : alignof(T) % 8 == 0 ? 2 : 1;
-  /// Deals that have room, which are waited for one after the other.
+  /// Deals that the ring has room for, which are waited for one after the other.
   static constexpr int deals = detail::larger(by_key_ring_bytes / deal_bytes, 1);
   // Items that begin inside of a vector end inside of one.
   static constexpr int most_deal_bytes = deal_bytes + (unit_words == 4 ? 0 : 2 * load_bytes);
@@ -72,10 +71,10 @@ class value_stream {
   /// The byte of the stream that item i begins with.
   TILEFOLD_D int at(int i) const { return begin_ + i * ring_type::item_bytes; }
 
-  /// Until the next deal is there for all lanes.
+  /// Waits until the next deal is there for all lanes.
   TILEFOLD_D void wait() const { cuda::finish_stage<ring_type::deals - 1>(); }
 
-  /// Asks for what comes next: no lane reads an item before item i any more.
+  /// Asks for the next vectors, in the places of items before item i, which no lane reads any more.
   TILEFOLD_D void next(int i) {
     __syncwarp();  // all lanes have read
     ask_up_to(at(i) / load_bytes + ring_type::vectors);

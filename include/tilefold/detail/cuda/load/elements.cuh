@@ -8,9 +8,8 @@
 //                     |             |            |            get: each holder's item of one place
 //     lift        reducer.lift(    a2,           b2,     2)   one element
 //
-// `Holders` says which holders: packets.cuh, stretches.cuh, staged.cuh, columns.cuh. The holder of
-// an adaptor holds the elements of the source underneath, and makes an item when it is asked for
-// it.
+// `Holders` says which holders: packets.cuh, stretches.cuh, staged.cuh, columns.cuh. An adaptor's
+// holder has the elements of the source underneath, and makes an item when it is asked for one.
 #pragma once
 
 #include <tilefold/detail/core/op_reducer.hpp>
@@ -28,8 +27,8 @@ namespace tilefold::detail::cuda {
 //     zip of p, q             source<p, q>         tuple(a, b)
 //     transform(f) of zip     source<zip>, of which each element is made of one of source<p, q>
 //
-// So memory is read as without them, in packets or copies, and items are made in registers. Others,
-// and those over items that are too large for that, are iterators like any.
+// So memory is read as without adaptors, in packets or copies, and items are made in registers.
+// Other adaptors, and adaptors over larger items, are read item by item, as any iterator.
 
 template <class It>
 concept transforming_iterator = requires(const It& it) {
@@ -39,7 +38,7 @@ concept transforming_iterator = requires(const It& it) {
 template <class It>
 concept transforms_or_zips = transforming_iterator<It> || zipped_iterators<It>;
 
-// ---- what lies underneath, as the pointer that it is if it is one
+// ---- the source underneath an adaptor; a contiguous iterator becomes its pointer
 
 template <class It>
 TILEFOLD_HD auto as_pointer_if_one(const It& it) {
@@ -84,7 +83,7 @@ struct adaptor_function<It> {
   function f;
 
   TILEFOLD_D explicit adaptor_function(const It& it) : f(it.functor()) {}
-  /// Once for each item that exists, when it is asked for.
+  /// Called once for each item that exists, when the item is asked for.
   template <class Item>
   TILEFOLD_D accumulator lift(const Item& item) const {
     return static_cast<accumulator>(function(f)(item));
@@ -101,7 +100,7 @@ struct adaptor_function<It> {
   }
 };
 
-/// A copy of it, as bytes, so that holders may be copied as items are, whatever the function is.
+/// A copy of an adaptor_function, as bytes, so that any holder can be copied as items are.
 template <class It>
 class kept_function {
   using function = adaptor_function<It>;
@@ -114,7 +113,7 @@ class kept_function {
   alignas(function) unsigned char bytes_[sizeof(function)];
 };
 
-// ---- which are read so
+// ---- which adaptors are read so
 
 template <class It>
 constexpr bool may_be_held();
@@ -169,8 +168,8 @@ inline constexpr int ranges<source_of<std::index_sequence<Index...>, Its...>> =
 template <adaptor It>
 inline constexpr int ranges_of<It> = ranges<underneath_t<It>>;
 
-// What kinds of holders are: in a lane's registers, each keeping what it needs, or in memory that
-// lanes share, which are told their iterators again.
+// The two kinds of holders: in a lane's registers, where an adaptor's holder keeps its function,
+// and in shared memory, where holders are told their iterators again when items are asked for.
 struct in_registers {
   static constexpr bool keep_functions = true;
 };
@@ -198,9 +197,9 @@ struct holder_leaf {
   Holder holder;
 };
 
-/// A holder for each iterator of a source, `Holders::of<It>` for It unless that is an adaptor. A
-/// place is what a kind of holders takes for one: a stripe and an item of a packet, or an offset.
-/// Each kind of holders has those of the functions below that its callers need.
+/// A holder for each iterator of a source: `Holders::of<It>`, or that of an adaptor. A place tells
+/// holders which item: by a stripe and a number in its packet, or by an offset. Each kind of
+/// holders has those of the functions below that its callers need.
 template <class Source, class Holders>
 class elements_of;
 
@@ -223,7 +222,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   }
 
  public:
-  /// Whether loads touch memory behind what they are asked for.
+  /// Whether loads touch memory behind the items that they are asked for.
   __device__ static bool overreads(const source_type& source) {
     return (holder_for<Its, Holders>::type::overreads(iterator<Index>(source)) || ...);
   }
@@ -252,7 +251,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     (holder<Index>(*this).template drop<N>(count), ...);
   }
 
-  // ---- what they give
+  // ---- the items and elements that were loaded
 
   /// The item of iterator I at a place.
   template <std::size_t I, class... Place>
@@ -271,7 +270,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     reducer.absorb(value, holder<Index>(*this).get(place...)...);
   }
 
-  // ---- the same of holders that lie in shared memory, and want their iterators again
+  // ---- elements of holders in shared memory, which are told their iterators again
 
   template <class Reducer, class... Place>
   TILEFOLD_D typename Reducer::accumulator lift_from(const Reducer& reducer,
@@ -286,7 +285,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     return lift_each<N>(
         reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
   }
-  /// What visit(packets...) makes of N neighbouring items of each iterator.
+  /// Returns visit(packets...) of N neighbouring items of each iterator.
   template <int N, class Visit, class... Place>
   TILEFOLD_D auto visit_packets(const Visit& visit, const source_type& source,
                                 Place... place) const {

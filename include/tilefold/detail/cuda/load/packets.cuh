@@ -11,8 +11,7 @@
 //     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
 //
 // Behind the last stripe the warp reads 16 bytes more (`overreads`). So alignment changes neither
-// the layout nor any bit. Iterators that are neither plain pointers nor adaptors over them are read
-// item by item.
+// the layout nor any bit. Other iterators than pointers, and adaptors of such, are read by items.
 #pragma once
 
 #include <tilefold/detail/cuda/load/elements.cuh>
@@ -144,8 +143,8 @@ class lane_items<T*, Stripes, Width> {
     for (int r = 0; r < Stripes; ++r) packets_[r] = lane_first[r * warp_size];
   }
 
-  // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
-  // ends is what the next lane holds at its beginnings. Lane 31 is before the next stripe's lane 0.
+  // Each lane holds aligned packets, which begin `offset` bytes too early. Their ends lack the
+  // first bytes of the next lane's packets; after lane 31 comes lane 0 of the next stripe.
   TILEFOLD_D void shift_stripes(const packet* lane_first, unsigned offset) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     lacking after{};
@@ -178,7 +177,7 @@ class lane_items<T*, Stripes, Width> {
     unsigned w[all];
 #pragma unroll
     for (int i = 0; i < all; ++i) w[i] = i < n ? own.word[i % n] : next.word[i < n ? 0 : i - n];
-    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // there is no other one
+    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // the only offset
     packet result;
 #pragma unroll
     for (int i = 0; i < n; ++i) result.word[i] = w[i];

@@ -31,7 +31,7 @@ template <class T, int Width>
 concept packs_into_loads = loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 ||
                                                  Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
 
-/// Item j of such a packet.
+/// Item j of a packet.
 template <class T, int Width>
 TILEFOLD_D T item_of(const packet_of<T, Width>& from, int j) {
   struct items {
@@ -62,8 +62,8 @@ TILEFOLD_D void insert_item(unsigned* to, int j, const T& item) {
   }
 }
 
-/// Moves words down by `offset` < 16 bytes, which is a multiple of `Alignment`. What stands in the
-/// first `Kept` words afterwards counts.
+/// Moves words down by `offset` < 16 bytes, a multiple of `Alignment`: by 8 bytes, by 4 and by 1 to
+/// 3, as the bits of `offset` say. Only the first `Kept` words are used afterwards.
 template <int Alignment, int Kept, int All>
 TILEFOLD_D void shift_down(unsigned (&word)[All], unsigned offset) {
   if constexpr (Alignment < 16) {

@@ -40,13 +40,14 @@ TILEFOLD_D void copy_words(unsigned* to, const unsigned* from) {
 #endif
 }
 
+/// Ends a stage: finish_stage() waits for all its copies together.
 TILEFOLD_D void commit_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Until all stages but the `Later` last are there for all lanes.
+/// Waits until all stages but the `Later` last ones are there for all lanes.
 template <int Later>
 TILEFOLD_D void finish_stage() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -55,8 +56,7 @@ TILEFOLD_D void finish_stage() {
   __syncwarp();
 }
 
-// Items of pointers are copied as the words or bytes that they are; items of other iterators one by
-// one, each from a word's start on.
+// Items of pointers are copied as words or bytes, those of other iterators one by one, as words.
 template <class It>
 inline constexpr bool staged_as_bytes =
     loads_packets<It> &&
@@ -86,7 +86,7 @@ class shared_elements : public elements_of<Source, Holders> {
   template <class... Count>
   TILEFOLD_D void fill(const Source& source, Count... count) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    __syncwarp();  // all lanes have read what was here
+    __syncwarp();  // all lanes have read the previous elements
     this->load(source, lane, count...);
     cuda::commit_stage();
   }
@@ -143,7 +143,7 @@ class staged_cells {
     }
   }
 
-  /// Loads the first `count` items alone; what is behind them is not touched.
+  /// Loads the first `count` items, and touches no memory behind them.
   TILEFOLD_D void load(const It& first, int lane, int count)
     requires by_words
   {
@@ -187,7 +187,7 @@ class staged_cells {
       from += lane * 4;
       constexpr int cells = warp_size / places::vectors;  // that all lanes copy at once
       constexpr int copied = 4 * warp_size;               // words at once
-      // Two sets of cells further on, keys are the same again.
+      // Cells q and q + 2 * cells have the same key.
       unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / places::vectors));
       unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / places::vectors + cells));
 #pragma unroll
@@ -309,7 +309,7 @@ struct staged_cell_holders : in_shared_memory {
 };
 
 /// A stripe of 32 cells of `Cell` items: fill(source). Copies of 16 bytes by all lanes begin at
-/// multiples of 128 bytes of shared memory. Elsewhere ranges take 14 to 35% longer.
+/// multiples of 128 bytes of shared memory. At other addresses ranges take 14 to 35% longer.
 template <class Source, int Cell>
 class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holders<Cell>> {
  public:
@@ -318,7 +318,7 @@ class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holde
     return lane_stage::overreads(source) ? 4 : 0;
   }
 
-  /// What visit(packets...) makes of N items of this lane's cell from item i on, N of each
+  /// Returns visit(packets...) of N items of this lane's cell from item i on, N of each
   /// iterator; `source` as in fill(), `index` the first one's own in its tree.
   template <int N, class Visit>
   TILEFOLD_D auto packets(const Visit& visit, const Source& source, int i,

@@ -9,8 +9,8 @@
 //     settle()     0 1 2 3   4 5 6 7   8 9 .. 15                           shifted to their places
 //     get(j)       item j
 //
-// One aligned load a vector; a vector without items of the stretch is not read. At the ends of
-// memory, where vectors would reach beyond (`inner` is false), items are read singly.
+// A vector without items of the stretch is not read. At the ends of memory, where vectors would
+// reach beyond it (`inner` is false), items are read one by one.
 #pragma once
 
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
@@ -18,9 +18,9 @@
 
 namespace tilefold::detail::cuda {
 
-/// Loads the 16 bytes that lie Offset bytes after `from` into four registers if `wanted`; else they
-/// hold nothing of use; zeros, if `Fresh`. A predicated load keeps its registers in use from before
-/// it on, thus across the caller's loop. `Fresh` zeroes them first, which ends that.
+/// Loads the 16 bytes that lie Offset bytes after `from` into four registers, if `wanted`. If not,
+/// these are undefined, or zeros if `Fresh`. A predicated load keeps its registers alive from
+/// before it, thus across the caller's loop; zeroing them first (`Fresh`) ends that.
 template <int Offset, bool Fresh>
 TILEFOLD_D void load_vector(unsigned* to, const void* from, bool wanted) {
   if constexpr (Fresh) {
@@ -32,8 +32,7 @@ TILEFOLD_D void load_vector(unsigned* to, const void* from, bool wanted) {
         : "l"(__cvta_generic_to_global(from)), "r"(static_cast<unsigned>(wanted)), "n"(Offset));
     return;
   }
-  // In assembly, because of a conditional load in C++ the compiler makes a value that lives from
-  // one turn of the caller's loop to the next.
+  // In assembly: a conditional load in C++ becomes a value that lives across the caller's loop.
   asm volatile(
       "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4 + %6]; }"
       : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])

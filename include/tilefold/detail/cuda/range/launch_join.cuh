@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranks whose transport works in stream order tell each other, and the kernel that puts it
-// together. Every rank sends one message, and all have the same size:
+// The messages of ranks whose transport works in stream order, and the kernel that joins them.
+// Every rank sends one message, and all have the same size:
 //
 //     header   signature of the call | begin, end of the rank's part | has it failed
 //     blocks   the values of the part's aligned blocks (block_list.hpp), in their order
@@ -21,7 +21,7 @@ struct rank_header {
   std::uint64_t failed;
 };
 
-/// What a call in stream order has found out, in pinned memory: kept until the host asks.
+/// The error of a call in stream order, if any, in pinned memory: kept until the host reads it.
 struct rank_status {
   enum kind : int { fine, other_call, failed };
   int what;
@@ -37,8 +37,8 @@ constexpr std::int64_t rounded_message_bytes(std::int64_t bytes, std::int64_t st
 }
 
 /// The size of messages of at most `blocks` blocks to ranks of type Comm. A transport whose ranks
-/// must all send as much has long steps: then calls of other types have mostly the same size, and
-/// ranks that are in different calls still meet.
+/// must all send messages of one size has long steps: then most calls have messages of that size,
+/// and ranks that are in different calls still exchange them.
 template <class Comm>
 constexpr std::int64_t rank_message_bytes(std::int64_t blocks, std::int64_t accumulator_bytes) {
   const std::int64_t bytes = rank_blocks_at + blocks * accumulator_bytes;
@@ -119,9 +119,9 @@ struct block_stack {
   }
 };
 
-/// Writes through `out` what the messages of all ranks make together. Where they are no messages of
-/// one call, it says so in `status` and leaves `out` alone. At most `most` blocks a message.
-/// `empty` stands for no items at all; no_empty_tree where there are some. One warp.
+/// Writes the fold of the messages of all ranks through `out`. If they are messages of different
+/// calls, or a rank has failed, writes that to `status`, and nothing through `out`. At most `most`
+/// blocks a message. `empty` is the result of no items, no_empty_tree if there are some. One warp.
 template <class Build, class Reducer, class Init, class Empty, class Out>
 __global__ void __launch_bounds__(warp_size)
     join_kernel(const char* messages, std::int64_t stride, int ranks, int most,

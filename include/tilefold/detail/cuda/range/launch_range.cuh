@@ -6,7 +6,7 @@
 //     lists of the best k                      select_kernel (launch_select.cuh)
 //     a short range                            short_kernel
 //     reducers whose order does not matter     any_order_kernel (launch_any_order.cuh)
-//     large accumulators, and structs          tile_kernel, staged: a run of neighbours a lane
+//     large accumulators, and structs          tile_kernel, staged: a cell of neighbours a lane
 //     all else                                 tile_kernel
 //
 // Under a policy that the caller chose no range is short, and no tile is staged.
@@ -39,9 +39,9 @@ scratch<Acc> scratch_in(const workspace& space) {
   return {space.partials<Acc>(), space.arrivals()};
 }
 
-/// The least power of two of warps, whose threads fold vt items each, for n items in all.
+/// Threads of a block for n items, vt items a thread: the least power of two of warps.
 constexpr int threads_for(std::int64_t n, int vt) {
-  return warp_size << tree::ceil_log2(tree::num_blocks(n, warp_size * vt));
+  return warp_size << tree::ceil_log2(ceil_div(n, warp_size * vt));
 }
 
 /// Blocks and threads for a short range. One block while few threads are enough, because exchange
@@ -54,11 +54,11 @@ constexpr grid_shape short_shape_for(tile_policy short_tile, std::int64_t n, boo
     return {1, threads_for(n, short_tile.vt), false};
   }
   if (clusters && n <= std::int64_t{cluster_blocks} * short_tile.tile()) {
-    return {cluster_blocks, threads_for(tree::num_blocks(n, cluster_blocks), short_tile.vt), true};
+    return {cluster_blocks, threads_for(ceil_div(n, cluster_blocks), short_tile.vt), true};
   }
   const bool small = n <= most_short_blocks * tuning.short_nt * short_tile.vt;
   const int nt = small ? detail::smaller(tuning.short_nt, short_tile.nt) : short_tile.nt;
-  return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
+  return {ceil_div(n, nt * short_tile.vt), nt, false};
 }
 
 /// The policy that the caller chose, or else `standard`.
@@ -71,8 +71,8 @@ constexpr tile_policy policy_or(tile_policy standard) {
   }
 }
 
-/// Launches a fold in `tiles` tiles of `Policy`: of a range of `extent` items, or of a piece whose
-/// blocks that is. `workspace_for(demand)` returns the workspace.
+/// Launches a fold in `tiles` tiles of `Policy`. `extent` is the number of items of a range, or the
+/// blocks of a piece. `workspace_for(demand)` returns the workspace.
 template <class Build, tile_policy Policy, bool Staged, class Length, class Source, class Reducer,
           class Init, class Out, class Extent, class WorkspaceFor>
 void launch_tiles_of(const range_job<Source, Reducer, Init, Out>& job, const Extent& extent,
@@ -106,7 +106,7 @@ void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
       cuda::demand(Policy, job.n, sizeof(typename Reducer::accumulator)), workspace_for);
 }
 
-/// Launches the fold of a range of at most most_short_items().
+/// Launches the fold of a range of at most most_short_range_items().
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class WorkspaceFor>
 void launch_short(const range_job<Source, Reducer, Init, Out>& job,
@@ -119,7 +119,7 @@ void launch_short(const range_job<Source, Reducer, Init, Out>& job,
       job.gpu,
       &short_kernel<Build, Policy.nt, Policy.vt, range, closed_reducer<Reducer>, Init, Out>,
       "short_kernel", Policy.nt, starts::in_clusters);
-  // What blocks of a cluster tell each other lies in shared memory.
+  // Blocks of a cluster exchange values through shared memory.
   const bool clusters = kernel.clusters && sizeof(acc) <= most_shared_bytes;
   const grid_shape grid = cuda::short_shape_for(Policy, job.n, clusters, job.gpu.tuning());
   scratch<acc> memory{};
@@ -158,7 +158,7 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
   } else {
     constexpr tile_policy short_tile = short_policy_for(bytes);
     if constexpr (is_default) {
-      if (n <= most_short_items(short_tile, acc_bytes)) {
+      if (n <= most_short_range_items(short_tile, acc_bytes)) {
         return cuda::launch_short<Build, short_tile>(job, workspace_for);
       }
     }
@@ -173,8 +173,8 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     } else if constexpr (is_default &&
                          (stages_reducer<Source, Reducer> || stages_structs<Source, Reducer>)) {
       constexpr tile_policy staged = staged_shape_of<Source, Reducer>.policy();
-      // Short ranges of accumulators that blocks hand on end where there is a staged tile for about
-      // every SM. Where they do not, the tile kernel serves what is between.
+      // Short ranges end where there is a staged tile for about every SM, unless blocks cannot
+      // share a range of such accumulators: then tiles of packets serve the lengths between.
       if constexpr (stages_reducer<Source, Reducer> && acc_bytes > most_shared_bytes) {
         if (n < gpu.num_sms * std::int64_t{staged.tile()}) {
           return cuda::launch_tiles<Build, tiles>(job, workspace_for);

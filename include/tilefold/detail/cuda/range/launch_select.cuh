@@ -22,13 +22,13 @@
 
 namespace tilefold::detail::cuda {
 
-/// The best elements that a warp has been given, best first, one a lane: all 32 of them, of which
-/// `Size` count; `Order` knows which of two is better. Every call is made by the whole warp.
+/// The best elements that a warp has been given, best first, one a lane. It keeps 32, of which
+/// `Size` count; `Order` says which of two is better. All lanes make every call.
 template <class Element, int Size, class Order>
 class warp_list {
  public:
   TILEFOLD_D bool is_full() const { return bound_.index != none().index; }
-  /// The last that counts, which others have to beat; worse than any if the list is not full.
+  /// The last element that counts, which others have to beat; of a list not full, worse than any.
   TILEFOLD_D const Element& bound() const { return bound_; }
   TILEFOLD_D bool takes(const Element& element) const { return Order::is_better(element, bound_); }
 
@@ -47,11 +47,11 @@ class warp_list {
     }
   }
 
-  /// Writes those that count to `items`.
+  /// Writes the elements that count to `items`.
   TILEFOLD_D void store(Element* items) const {
     if (lane() < Size) items[lane()] = mine_;
   }
-  /// Adds what store() wrote.
+  /// Adds the elements of a stored list.
   TILEFOLD_D void merge_stored(const Element* items) {
     const int opposite = warp_size - 1 - lane();
     const Element element = items[opposite < Size ? opposite : 0];
@@ -80,8 +80,8 @@ class warp_list {
     return element;
   }
 
-  // Adds another list that is given backwards. One against the other leaves the best of both; a
-  // bitonic merge puts them in order.
+  // Adds another list, which is given backwards: the better element of each lane is among the best
+  // of both lists, and a bitonic merge puts these in order.
   TILEFOLD_D void merge(const Element& opposite) {
     mine_ = cuda::select(Order::is_better(opposite, mine_), opposite, mine_);
 #pragma unroll
@@ -105,7 +105,7 @@ class warp_list {
   Element bound_ = none();
 };
 
-/// One warp's part of the tiles of its block. `Elements` lifts an item to what the lists hold.
+/// One warp's part of the tiles of its block. `Elements` lifts an item to an element of the lists.
 template <tile_policy Policy, int Size, class Source, class Elements>
 class select_fold {
   using element = typename Elements::accumulator;
@@ -128,11 +128,11 @@ class select_fold {
     const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
 #pragma unroll 1
-    for (std::int64_t stripe = tiles * Policy.tile() + std::int64_t{blockIdx.x} * blockDim.x +
-                               static_cast<int>(threadIdx.x) - lane;
-         stripe < n; stripe += step) {
-      const bool exists = stripe + lane < n;
-      mine.list_.add(source.lift(elements, exists ? stripe + lane : stripe), exists);
+    for (std::int64_t warp_first = tiles * Policy.tile() + std::int64_t{blockIdx.x} * blockDim.x +
+                                   static_cast<int>(threadIdx.x) - lane;
+         warp_first < n; warp_first += step) {
+      const bool exists = warp_first + lane < n;
+      mine.list_.add(source.lift(elements, exists ? warp_first + lane : warp_first), exists);
     }
     return mine.list_;
   }
@@ -141,7 +141,7 @@ class select_fold {
   TILEFOLD_D select_fold(const Source& source, const Elements& elements)
       : elements_(elements), source_(source) {}
 
-  // Elements that are in the list have lower indices, so an equal item does not count.
+  // Elements in the list have lower indices, so an item equal to the bound does not beat it.
   TILEFOLD_D void add_tile(std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -162,7 +162,7 @@ class select_fold {
     return loaded.lift(elements_, i / width, i % width).key;
   }
 
-  // Each lane offers its best item, then its second best...: so few are inserted that do not stay.
+  // Each lane offers its best item, then its second best...: so few items are inserted in vain.
   TILEFOLD_D void add_best(const stripes_type& loaded, std::int64_t first) {
     using set = std::conditional_t<(Policy.vt > 32), std::uint64_t, std::uint32_t>;
     set left = ~set{0};

@@ -110,7 +110,7 @@ struct piece_folds {
     });
   }
 
-  /// Calls keep(accumulator, number of items) for each, in their order, when they are there.
+  /// Calls keep(accumulator, number of items) for each block, in order. Waits for the values.
   template <class Policy, class Executor, class Source, class Reducer, class Keep>
   static void visit(Executor& exec, const Source& source, const Reducer& reducer,
                     std::int64_t position, std::int64_t n, const Keep& keep) {

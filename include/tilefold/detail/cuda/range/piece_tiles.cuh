@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tile_kernel is given to write the values of a piece's maximal aligned blocks (tree.hpp). The
-// tiles are those of the whole sequence, of which the piece is a part:
+// tile_kernel's work in a piece: it writes the values of the piece's maximal aligned blocks
+// (tree.hpp). The tiles are those of the whole sequence, of which the piece is a part:
 //
-//     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (unit_fold): what
-//                                                          they have are blocks of the piece
-//     partials            1   2   3   4   5   6            those between are folded as by reduce()
+//     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (unit_fold): their
+//                                                          loose nodes are blocks of the piece
+//     partials            1   2   3   4   5   6            tiles between are folded as by reduce()
 //     groups          . . 1 | 2   3   4   5 | 6 . .        of the whole sequence, too: here 2, 3...
 //     level 1                       2-5                    of a group that is cut all nodes but a
 //                                                          few are joined; the loose ones are
 //                                                          blocks
 //     blocks      0       1         2-5       6   7        written where they belong in the list
 //
-// As in grid_tree.cuh nobody waits: the last block to arrive folds a group. Where a block's value
-// stands in the list follows from where it begins.
+// As in grid_tree.cuh no CUDA block waits: the last one to arrive folds a group. The place of an
+// aligned block's value in the list follows from where the block begins.
 #pragma once
 
 #include <tilefold/detail/core/forest.hpp>
@@ -28,15 +28,15 @@
 namespace tilefold::detail::cuda {
 
 // The neighbour tree over a unit of which only a part exists: the tile in which a piece begins or
-// ends, or a group of partials. A node exists if all of its values do. One whose parent does not
-// exist is loose: it is a block of the piece, and is written.
+// ends, or a group of partials. A node exists if all of its values do. A node whose parent does not
+// exist is loose: it is an aligned block of the piece, and is written.
 //
 //     unit       . . . 3 | 4 5 6 7 | 8 9 10 11 | 12 13 . .      values [3, 14) of 16
 //     nodes            3     4-7       8-11       12,13         whatever exists is joined
 //                      `---------------.--------------'
 //     loose            3     4-7       8-11       12,13         written; 4-11 is no node
 //
-// The unit is cut as a tile is (tile_fold.cuh), but for what a lane has: a stretch of neighbours. A
+// The unit is divided as a tile is (tile_fold.cuh), but a lane has a stretch of neighbours. A
 // stretch in which the piece begins or ends is dealt to lanes value by value.
 //
 //     unit     | warp 0 | warp 1 | ...                a warp its part, stripe by stripe
@@ -56,8 +56,7 @@ struct item_stretches {
   std::int64_t first;
   std::int64_t n;
 
-  /// The node of the stretch from value `at` of the unit on, in lanes that `have` it; by all lanes
-  /// of the warp.
+  /// The node of the stretch from value `at` of the unit on, in lanes that `have` it. All lanes.
   TILEFOLD_D void put_node(slot<acc>& node, int at, bool have) const {
     const std::int64_t item = first + at;
     const bool inner = item * least_item_bytes<Source> >= std::int64_t{load_bytes} &&
@@ -193,9 +192,9 @@ class unit_fold {
     }
   }
 
-  // The stretches in which the piece begins and ends, if it does not do so between two. Their nodes
-  // are all loose. Warps that have nothing else to do fold these stretches, if there are such
-  // warps: those whose items lie before the piece or behind it.
+  // Folds the stretches in which the piece begins and ends, unless it does so between two. All
+  // their nodes are loose. Each is folded by the warp next to its own outside of the piece, which
+  // has nothing else to do, if there is such a warp.
   TILEFOLD_D void fold_cut_stretches(int warp) const {
     if constexpr (stretch > 1) {
       const int head = begin & -stretch;
@@ -204,8 +203,8 @@ class unit_fold {
       const bool has_tail =
           tail != end && (tail != head || head == begin) && warp == (tail / part + 1) % warps;
 #pragma unroll 1
-      for (int turn = has_head ? 0 : 1; turn < (has_tail ? 2 : 1); ++turn) {
-        const int mine = (turn == 0 ? head : tail) + lane();
+      for (int which = has_head ? 0 : 1; which < (has_tail ? 2 : 1); ++which) {
+        const int mine = (which == 0 ? head : tail) + lane();
         slot<acc> value;
         stretches.put_value(value, mine, lane() < stretch && exists(mine, 1));
         meet(value, mine, 1, stretch);
@@ -228,8 +227,8 @@ class unit_fold {
     }
   }
 
-  // The stripe from value `at` on joins those before it; nodes that wait for right neighbours do so
-  // in their levels' lanes. After the last stripe every lane has the part's node, if it exists.
+  // Joins the stripe from value `at` on to those before it, as warp_stack does: lane `level` holds
+  // the waiting node of 2^level stripes. In the end every lane has the part's node, if it exists.
   TILEFOLD_D void join_stripes(slot<acc>& node, slot<acc>& waiting, int at) const {
     node.put(cuda::shuffle_from(node.value, 0));
     int level = 0;
@@ -303,7 +302,7 @@ struct staged_tiles {
   }
 };
 
-/// The nodes of one level that lie in a piece: [first, last) of those of the whole sequence.
+/// The nodes of one level that lie in a piece: nodes [first, last) of the whole sequence's.
 template <class Acc>
 struct piece_level {
   std::int64_t first;
@@ -311,7 +310,7 @@ struct piece_level {
   int bits;  // a node has 2^bits items
   scratch<Acc> memory;
 
-  /// The nodes of 2^group_bits of these each.
+  /// The level whose nodes have 2^group_bits nodes of this level each.
   __device__ piece_level above(int group_bits) const {
     const std::int64_t groups = ((last - 1) >> group_bits) - (first >> group_bits) + 1;
     return {(first + (std::int64_t{1} << group_bits) - 1) >> group_bits,
@@ -373,7 +372,7 @@ class piece_work {
                                     static_cast<unsigned>(whole_begin - whole.first),
                                     static_cast<unsigned>(whole_end - whole.first));
     }
-    // The first tile of all, if it is cut, the last, and what could not be read as a whole.
+    // Cut tiles, and whole tiles that Tiles::fold() could not read because it would overread.
 #pragma unroll 1
     for (std::int64_t t = begin; t < end; ++t) {
       if (t >= whole_begin && t < folded) t = folded;

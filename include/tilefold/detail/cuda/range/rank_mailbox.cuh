@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The memory of a rank whose transport works in stream order: its own message and all ranks' on the
-// GPU, and the pinned words in which calls say what they have found out.
+// GPU, and pinned words for the errors that calls have found.
 #pragma once
 
 #include <tilefold/detail/cuda/range/launch_join.cuh>
@@ -55,16 +55,16 @@ class rank_mailbox {
   }
 
   std::int64_t bytes() const { return bytes_; }
-  /// This rank's own message; behind it those of all.
+  /// This rank's own message, and behind it the messages of all ranks.
   char* message() const { return memory_; }
   char* messages() const { return memory_ + bytes_; }
 
-  /// What calls that did not wait have found out.
+  /// The error that calls which did not wait have found, if any.
   rank_status* status() const { return &words_->told; }
-  /// What the call that waits has found out.
+  /// The error that the call which waits has found, if any.
   rank_status* awaited_status() const { return &words_->awaited; }
 
-  /// What a status says. Sets it back.
+  /// Returns a status, and resets it.
   static rank_status taken(rank_status* status) {
     const volatile rank_status& told = *status;
     const rank_status found{told.what, told.rank};
@@ -72,7 +72,7 @@ class rank_mailbox {
     return found;
   }
 
-  /// Throws what a call has found out, if anything.
+  /// Throws the error that a call has found, if any.
   static void throw_found(const rank_status& found) {
     if (found.what == rank_status::fine) return;
     if (found.what == rank_status::failed) {

@@ -102,8 +102,8 @@ struct one_short_range {
   }
 };
 
-/// Folds a short range, or one of many (launch_forest.cuh). Its iterators are used once memory may
-/// be touched: what they do is the caller's.
+/// Folds a short range, or one of many (launch_forest.cuh). Its iterators may read memory, so they
+/// are used only after wait_for_previous_launch().
 template <class Build, int Nt, int Vt, class Range, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
     short_kernel(Range range, Reducer reducer, Init init, Out out) {

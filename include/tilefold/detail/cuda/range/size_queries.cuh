@@ -45,7 +45,7 @@ constexpr workspace_demand exact_demand() { return {1, exact_sums_bytes}; }
 constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
                                                std::int64_t acc_bytes) {
   const tile_policy short_tile = short_policy_for(item_bytes);
-  const std::int64_t most_short = most_short_items(short_tile, acc_bytes);
+  const std::int64_t most_short = most_short_range_items(short_tile, acc_bytes);
   const bool fits_block = detail::smaller(n, most_short) <= short_tile.tile();
   const bool may_be_exact = acc_bytes >= least_exact_acc_bytes && n > least_exact_tile;
   const std::int64_t of_short =

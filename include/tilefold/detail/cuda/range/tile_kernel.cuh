@@ -10,9 +10,9 @@
 //                       `---------------+-----------'       (grid_tree.cuh): group 1 gets three
 //     result                            0                   from block 1 and one from block 2
 //
-// Where accumulators are large, and of structs, tiles are staged. A length that only the GPU knows
-// is read by each block, which then finds its own tiles (launch_forest.cuh). A piece has several
-// results (piece_tiles.cuh), and a short range a kernel of its own (short_kernel.cuh).
+// Tiles of structs, and of items with large accumulators, are staged. A length that only the GPU
+// knows is read by each block, which then finds its own tiles (launch_forest.cuh). A piece has
+// several results (piece_tiles.cuh), and a short range a kernel of its own (short_kernel.cuh).
 #pragma once
 
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -22,16 +22,10 @@
 
 namespace tilefold::detail::cuda {
 
-// Tiles of tile_kernel.cuh where accumulators are large for their items, and of structs, which a
-// lane better folds a cell of by itself (staged_stripes.cuh):
-//
-//     tile     |   warp 0   |   warp 1   |   warp 2   |   warp 3   |    128 threads
-//     warp     | stripe 0 | stripe 1 | stripe 2 | stripe 3 |            a chunk: stripes of cells
-//     lane     one node of each stripe, in registers
-//     warp     stripe_fold (stripe_merge.cuh) makes one node of 4 stripes of 32 nodes
-//     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
-//
-// In a tile that is cut off, each warp folds its part stripe by stripe (tile_fold.cuh).
+// Staged tiles, where a lane better folds a cell of neighbours by itself (staged_stripes.cuh). A
+// tile is cut as in tile_fold.cuh, with 128 threads here; a warp's part is a chunk of stripes of
+// cells, of which a lane has a node each. stripe_fold makes one node of 4 stripes of 32 nodes, and
+// the warps' nodes meet in shared memory. Of a cut tile, each warp folds its part stripe by stripe.
 
 /// Folds tiles of staged_shape_of; all threads of a block together.
 template <class Source, class Reducer>
@@ -42,8 +36,8 @@ class staged_fold_of_tiles {
   static constexpr int stripes = shape.stripes;
   static constexpr int warp_items = stripes * warp_size * cell;
   static constexpr int num_warps = shape.nt / warp_size;
-  // Of a cut tile. More items of a lane at a time would need more registers than whole tiles do.
-  static constexpr tile_policy stripe{warp_size, detail::smaller(cell, 8)};
+  // Of a warp in a cut tile. More items of a lane would need more registers than whole tiles do.
+  static constexpr tile_policy cut_policy{warp_size, detail::smaller(cell, 8)};
   using stripes_type = staged_stripes<Source, Reducer>;
 
  public:
@@ -71,7 +65,7 @@ class staged_fold_of_tiles {
     if (t >= end) return;
     const among_equals<Reducer> equals{reducer_};
     stripes_.template chunks<stripes>(
-        stripe_first(t), std::int64_t{tile}, t, end, 1u,
+        warp_first(t), std::int64_t{tile}, t, end, 1u,
         [&](const registers<acc, stripes>& nodes, unsigned at) {
           const acc value =
               stripe_fold<stripes, cell, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
@@ -86,10 +80,10 @@ class staged_fold_of_tiles {
     if (left > 0) {
       warp_stack<Reducer> stack(reducer_);
 #pragma unroll 1
-      for (int done = 0; done < left; done += stripe.tile()) {
-        stack.push(tile_fold<stripe, false, Source, Reducer>::fold(
-            source_, reducer_, stripe_first(t) + done, detail::smaller(left - done, stripe.tile()),
-            nullptr));
+      for (int done = 0; done < left; done += cut_policy.tile()) {
+        stack.push(tile_fold<cut_policy, false, Source, Reducer>::fold(
+            source_, reducer_, warp_first(t) + done,
+            detail::smaller(left - done, cut_policy.tile()), nullptr));
       }
       value.put(stack.value());
     }
@@ -98,7 +92,7 @@ class staged_fold_of_tiles {
 
  private:
   // This warp's first item of tile t.
-  TILEFOLD_D std::int64_t stripe_first(unsigned t) const {
+  TILEFOLD_D std::int64_t warp_first(unsigned t) const {
     return std::int64_t{t} * tile + warp_ * warp_items;
   }
 
@@ -117,7 +111,7 @@ class staged_fold_of_tiles {
   const stripes_type stripes_;
 };
 
-/// One block's work in tiles of staged_shape_of, as tile_work (tile_kernel.cuh).
+/// One block's work in staged tiles.
 template <class Source, class Reducer, class Init, class Out>
 class staged_tile_work {
   using acc = typename Reducer::accumulator;
@@ -200,7 +194,7 @@ class tile_work {
   }
 
  private:
-  // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
+  // Only the last tile of all lacks items, or the last two lack items that a full fold overreads.
   TILEFOLD_D void fold_tiles(acc* partials, unsigned t, unsigned end, unsigned tiles) const {
     t = fold_whole_tiles(partials, t, end, tiles);
 #pragma unroll 1
