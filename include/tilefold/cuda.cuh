@@ -26,6 +26,7 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/cuda/base/copies.cuh>
+#include <tilefold/detail/cuda/base/graph_memory.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
@@ -372,6 +373,10 @@ class basic_cuda_executor {
     }
     if (bytes <= workspace_.bytes()) return;
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    if (grows_in_captures_ && workspace_.bytes() == 0 &&
+        detail::cuda::graph_memory::lend(workspace_, bytes, stream_, gpu_.context)) {
+      return;
+    }
     if (!grows_in_captures_ && detail::cuda::is_capturing(stream_)) {
       throw capture_error("tilefold: the stream is being captured and the workspace holds " +
                           std::to_string(workspace_.bytes()) + " of " + std::to_string(bytes) +

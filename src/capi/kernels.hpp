@@ -164,11 +164,12 @@ struct output_of<double> {
 #endif
 
 /// Which folds of a job a reducer is for.
-enum class lengths {
-  any,
-  equal,  // rows or columns, all of one length
-  others  // a range, segments by offsets, and rows and columns of any length
+struct lengths {
+  bool range;     // one
+  bool equal;     // rows or columns, all of one length
+  bool segments;  // by offsets; rows and columns without items
 };
+inline constexpr lengths any_lengths{true, true, true};
 
 /// Folds a job with a reducer; its results are of type Out.
 template <op Which, class It, class Out, lengths Lengths, class Acc, class Reducer, class Exec>
@@ -184,7 +185,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
 #if defined(__CUDACC__)
   // On a GPU a range has kernels of its own; one row is a range.
   const bool in_rows = !call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0;
-  if constexpr (Lengths != lengths::equal) {
+  if constexpr (Lengths.range) {
     if (in_rows && call.segments == 1) {
       if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
         (void)exec.accessible(static_cast<const char*>(call.results), "out");
@@ -194,7 +195,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
       return;
     }
   }
-  if constexpr (has_rows<Which, It> && Lengths != lengths::others) {
+  if constexpr (has_rows<Which, It> && Lengths.equal) {
     if (in_rows) {
       exec.template fold_forest<policy>(
           detail::equal_forest{items, call.segments, call.offsets.step}, call.segments,
@@ -211,7 +212,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
         items, call.plan.columns, call.plan.rows};
     exec.template fold_columns<policy>(columns, bound.reducer, bound.start, empty,
                                        detail::strided_output<out_type>{results, call.plan.out});
-  } else if constexpr (Lengths != lengths::equal) {
+  } else if constexpr (Lengths.segments) {
     detail::for_each_line(call.plan.out, results, [&](std::int64_t n, const auto& out) {
       exec.template fold_forest<policy>(detail::offsets_forest{items, call.offsets, n}, n,
                                         bound.reducer, bound.start, empty, out);
@@ -220,7 +221,8 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
 }
 
 /// Whether Make has another reducer, with the same results, for rows and columns of items of It
-/// whose length is known: Make::of_length<T>(n), for up to Make::most_items items.
+/// whose length is known: Make::of_length<T>(n), for up to Make::most_items items; for a range,
+/// too, if Make::of_ranges says so.
 template <class Make, class It>
 concept has_equal_lengths =
     std::is_pointer_v<It> && requires { Make::template of_length<std::iter_value_t<It>>(1); };
@@ -263,22 +265,23 @@ void fold_job(Exec& exec, const job& call) {
   if constexpr (has_equal_lengths<Make, It>) {
     static_assert(has_rows<Which, It>);
     const std::int64_t n = call.offsets.step;
+    constexpr bool of_ranges = requires { Make::of_ranges; };
     const bool is_range = !call.by_columns && call.segments == 1;
-    if (!is_range && call.offsets.bits == 0 && 0 < n && n <= Make::most_items) {
+    if ((of_ranges || !is_range) && call.offsets.bits == 0 && 0 < n && n <= Make::most_items) {
       if constexpr (requires { Make::folds_long_rows_in_any_order; }) {
         if (capi::fold_long_rows<It, Out, acc>(exec, call, capi::made<Make>(call.type))) return;
       }
-      capi::fold_with<Which, It, Out, lengths::equal, void>(
+      capi::fold_with<Which, It, Out, lengths{of_ranges, true, false}, void>(
           exec, call, Make::template of_length<std::iter_value_t<It>>(n));
     } else {
-      capi::fold_with<Which, It, Out, lengths::others, acc>(exec, call,
-                                                            capi::made<Make>(call.type));
+      capi::fold_with<Which, It, Out, lengths{!of_ranges, false, true}, acc>(
+          exec, call, capi::made<Make>(call.type));
     }
     return;
   } else
 #endif
   {
-    capi::fold_with<Which, It, Out, lengths::any, acc>(exec, call, capi::made<Make>(call.type));
+    capi::fold_with<Which, It, Out, any_lengths, acc>(exec, call, capi::made<Make>(call.type));
   }
 }
 

@@ -30,6 +30,7 @@ struct make {
 
 #if defined(__CUDACC__)
   static constexpr std::int64_t most_items = std::int64_t{1} << 53;  // that a double counts
+  static constexpr bool of_ranges = true;
 
   template <class T>
     requires std::same_as<detail::state_for<detail::mean_state, T>, detail::mean_state>
@@ -45,7 +46,12 @@ struct make {
 
 #if defined(__CUDACC__)
 template <>
-struct tilefold::detail::ways<tilefold::capi::mean_of_known> : commutative_ways {};
+struct tilefold::detail::ways<tilefold::capi::mean_of_known> : commutative_ways {
+  template <class>
+  TILEFOLD_HD static double neutral() {
+    return -0.0;
+  }
+};
 #endif
 
 namespace tilefold::capi {

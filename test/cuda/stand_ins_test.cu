@@ -200,6 +200,104 @@ TEST(CudaStandIns, AreRecordedIntoGraphs) {
   must(cudaGraphExecDestroy(graph));
 }
 
+// The kinds of a graph's nodes other than kernels.
+int other_nodes(cudaGraph_t graph) {
+  std::size_t count = 0;
+  must(cudaGraphGetNodes(graph, nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  must(cudaGraphGetNodes(graph, nodes.data(), &count));
+  int others = 0;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type;
+    must(cudaGraphNodeGetType(node, &type));
+    others += type != cudaGraphNodeTypeKernel;
+  }
+  return others;
+}
+
+// Calls of one stream share the graph's memory, those of another stream in the same capture have
+// their own, and so does another graph. Nothing but kernels is recorded.
+TEST(CudaStandIns, ShareTheMemoryOfAGraph) {
+  constexpr int calls = 6;
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(4 * calls);
+  const scoped_stream stream(cudaStreamNonBlocking);
+  const scoped_stream branch(cudaStreamNonBlocking);
+  const auto range = [&](cudaStream_t where, int i) {
+    reduce_into(where, array.begin() + i, array.end(), out.data() + i);
+  };
+  range(stream, 0);  // loads the kernel
+  std::array<cudaGraphExec_t, 2> graphs{};
+  for (int g = 0; g < 2; ++g) {
+    cudaGraph_t recorded = nullptr;
+    cudaEvent_t fork;
+    cudaEvent_t join;
+    must(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+    must(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    must(cudaEventRecord(fork, stream));
+    must(cudaStreamWaitEvent(branch, fork, 0));
+    for (int i = 0; i < calls; ++i) {
+      range(stream, 2 * (g * calls + i));
+      range(branch, 2 * (g * calls + i) + 1);
+    }
+    must(cudaEventRecord(join, branch));
+    must(cudaStreamWaitEvent(stream, join, 0));
+    must(cudaStreamEndCapture(stream, &recorded));
+    EXPECT_EQ(other_nodes(recorded), 0);
+    must(cudaGraphInstantiate(&graphs[static_cast<std::size_t>(g)], recorded, 0));
+    must(cudaGraphDestroy(recorded));
+    must(cudaEventDestroy(fork));
+    must(cudaEventDestroy(join));
+  }
+  for (int replay = 0; replay < 20; ++replay) {
+    must(cudaMemsetAsync(out.data(), 0xee, 4 * calls * sizeof(float), stream));
+    must(cudaStreamSynchronize(stream));
+    must(cudaGraphLaunch(graphs[0], stream));
+    must(cudaGraphLaunch(graphs[1], branch));
+    must(cudaDeviceSynchronize());
+    const auto sums = out.to_host();
+    for (int i = 0; i < 4 * calls; ++i) {
+      ASSERT_TRUE(
+          same_bits(sums[static_cast<std::size_t>(i)], folded({items.begin() + i, items.end()})))
+          << i << " in replay " << replay;
+    }
+  }
+  for (const cudaGraphExec_t graph : graphs) must(cudaGraphExecDestroy(graph));
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+// A graph that is gone hands its memory on, with its counters as they were.
+TEST(CudaStandIns, TakeOverTheMemoryOfGraphs) {
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(1);
+  const float expected = folded(items);
+  const scoped_stream stream(cudaStreamNonBlocking);
+  std::size_t free_after_first = 0;
+  std::size_t all = 0;
+  for (int round = 0; round < 200; ++round) {
+    cudaGraph_t recorded = nullptr;
+    cudaGraphExec_t graph = nullptr;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    reduce_into(stream, array.begin(), array.end(), out.data());
+    must(cudaStreamEndCapture(stream, &recorded));
+    must(cudaGraphInstantiate(&graph, recorded, 0));
+    must(cudaGraphDestroy(recorded));
+    must(cudaMemset(out.data(), 0xee, sizeof(float)));
+    must(cudaGraphLaunch(graph, stream));
+    must(cudaStreamSynchronize(stream));
+    must(cudaGraphExecDestroy(graph));
+    ASSERT_TRUE(same_bits(out.to_host()[0], expected)) << round;
+    std::size_t free = 0;
+    must(cudaMemGetInfo(&free, &all));
+    if (round == 9) free_after_first = free;
+    // CUDA ends a graph's memory some time after the graph, so that a few blocks take turns.
+    if (round > 9) ASSERT_GE(free + (std::size_t{8} << 20), free_after_first) << round;
+  }
+}
+
 // Another thread's capture must live through all that a call asks and frees.
 TEST(CudaStandIns, LeaveCapturesOfOthersAlone) {
   const auto items = make_items<float>(pattern::mixed, 5000001);

@@ -30,19 +30,25 @@ const std::vector<std::int64_t> lengths{
     5000, 16384, 16385, 32768, 50257, 131072, 151936, 262144, 400000, 600001};
 
 template <class T, class Out>
-void expect_the_hosts_bits(std::int64_t rows, std::int64_t n, std::int64_t shift) {
+void expect_the_hosts_bits(std::int64_t rows, std::int64_t n, std::int64_t shift,
+                           std::int64_t out_shift) {
   const std::vector<T> items = row_items<T>(rows * n + shift);
   const gpu_array<T> x(items);
-  gpu_array<Out> out(std::vector<Out>(static_cast<std::size_t>(rows * n + shift + 1), Out(7.0f)));
+  const auto size = static_cast<std::size_t>(rows * n + out_shift + 1);
+  gpu_array<Out> out(std::vector<Out>(size, Out(7.0f)));
   cuda_executor exec;
-  log_softmax(exec, static_cast<const T*>(x.data()) + shift, rows, n, out.data() + shift);
+  log_softmax(exec, static_cast<const T*>(x.data()) + shift, rows, n, out.data() + out_shift);
   const std::vector<Out> got = out.to_host();
   const std::vector<T> used(items.begin() + shift, items.end());
-  expect_log_softmax_of(used, std::vector<Out>(got.begin() + shift, got.end() - 1), rows, n);
+  expect_log_softmax_of(used, std::vector<Out>(got.begin() + out_shift, got.end() - 1), rows, n);
   EXPECT_TRUE(same_bits(got.back(), Out(7.0f))) << "written behind the last row";
-  if (shift > 0) {
-    EXPECT_TRUE(same_bits(got[0], Out(7.0f))) << "written before the first row";
+  for (std::size_t i = 0; i < static_cast<std::size_t>(out_shift); ++i) {
+    EXPECT_TRUE(same_bits(got[i], Out(7.0f))) << "written before the first row";
   }
+}
+template <class T, class Out>
+void expect_the_hosts_bits(std::int64_t rows, std::int64_t n, std::int64_t shift) {
+  expect_the_hosts_bits<T, Out>(rows, n, shift, shift);
 }
 
 template <class T, class Out = T>
@@ -67,6 +73,19 @@ TEST(CudaTransformRows, ManyRows) {
   expect_the_hosts_bits<float, float>(70001, 64, 0);
   expect_the_hosts_bits<bfloat16, bfloat16>(3001, 1024, 0);
   expect_the_hosts_bits<float, float>(301, 5000, 0);
+}
+
+// Where a row's results lie otherwise than its items, against multiples of 16 bytes.
+TEST(CudaTransformRows, ItemsAndResultsBesideEachOther) {
+  for (const std::int64_t n : {5, 63, 64, 1000, 1023, 5001, 50257}) {
+    for (const std::int64_t shift : {0, 1, 3}) {
+      for (const std::int64_t out_shift : {0, 1, 2, 7}) {
+        expect_the_hosts_bits<float, float>(5, n, shift, out_shift);
+        expect_the_hosts_bits<bfloat16, bfloat16>(5, n, shift, out_shift);
+        expect_the_hosts_bits<bfloat16, float>(5, n, shift, out_shift);
+      }
+    }
+  }
 }
 
 struct quotient {

@@ -3,6 +3,10 @@
 // What is asked at the border between verbs and executors, and what is known there of reducers.
 #include <tilefold/detail/core/folding.hpp>
 
+#include <cmath>
+#include <cstring>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <tilefold/detail/core/fold_executor.hpp>
@@ -11,6 +15,7 @@
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 #include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/norms.hpp>
 #include <tilefold/reducers/top_k.hpp>
 
 namespace tilefold::detail {
@@ -58,6 +63,7 @@ TEST(FoldTraits, OfOperators) {
 
 TEST(FoldTraits, OfPublicReducers) {
   EXPECT_FALSE(traits<bound<r::mean>>::has_neutral);
+  EXPECT_TRUE(traits<bound<r::l1>>::pads && traits<bound<r::l2>>::pads);
   EXPECT_FALSE(traits<bound<r::mean>>::order_free);
   using place = traits<bound<r::arg_min<>>>;
   EXPECT_TRUE(place::order_free && place::folds_in_any_order);
@@ -66,6 +72,35 @@ TEST(FoldTraits, OfPublicReducers) {
   using question = traits<bound<r::any<decltype(is_negative)>>>;
   EXPECT_TRUE(question::settles && question::folds_in_any_order);
   EXPECT_TRUE((traits<bound<r::top_k<8>>>::selects));
+}
+
+// A neutral accumulator leaves the bits of any other as they are, on either side.
+template <class R>
+void expect_neutral(const std::vector<typename R::accumulator>& values, const R& reducer) {
+  for (const auto& value : values) {
+    const auto left = reducer.combine(R::neutral(), value);
+    const auto right = reducer.combine(value, R::neutral());
+    EXPECT_EQ(std::memcmp(&left, &value, sizeof value), 0);
+    EXPECT_EQ(std::memcmp(&right, &value, sizeof value), 0);
+  }
+}
+
+TEST(FoldTraits, NeutralAccumulators) {
+  std::vector<double> sizes;
+  for (const double x : {0.0, 0x1p-1074, 1e-300, 0.1, 1.0, 1e300, HUGE_VAL}) sizes.push_back(x);
+  expect_neutral(sizes, bound<r::l1>{});
+  using squares = bound<r::l2>;
+  std::vector<squares::accumulator> values;
+  for (const float x : {-0.0f, 0.0f, 1e-45f, -3.0f, 3e38f, HUGE_VALF}) {
+    values.push_back(squares{}.lift(x));
+  }
+  expect_neutral(values, squares{});
+  using of_doubles = detail::bound_reducer<r::l2, detail::as_is, double>;
+  std::vector<of_doubles::accumulator> scaled;
+  for (const double x : {-0.0, 0x1p-1074, -1e-200, 1.0, -1e200, HUGE_VAL}) {
+    scaled.push_back(of_doubles{}.lift(x));
+  }
+  expect_neutral(scaled, of_doubles{});
 }
 
 TEST(FoldTraits, OfWhatSaysNothing) {

@@ -187,6 +187,14 @@ class bound_reducer {
     typename ways<R>::of_one;
     accumulator::ranking::last_key;
   };
+  // Whether a backend may put neutral() where an operand is missing.
+  static constexpr bool may_pad =
+      commutative && requires { ways<R>::template neutral<accumulator>(); };
+  TILEFOLD_HD static accumulator neutral()
+    requires(may_pad)
+  {
+    return ways<R>::template neutral<accumulator>();
+  }
   // Whether packets of elements are lifted at once.
   static constexpr bool lifts_packets =
       plain && !indexed && !combine_may_fuse && has_packet_lift_of<R, Values...>;

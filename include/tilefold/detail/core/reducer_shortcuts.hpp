@@ -24,6 +24,8 @@ namespace tilefold::detail {
 /// - `counts`: lifts are 0 or 1, and added;
 /// - `long_combine<Acc>`: combine() is hundreds of instructions;
 /// - `settled(r, acc)`: as in reducer.hpp;
+/// - `neutral<Acc>()`: an accumulator that leaves the bits of any other as they are, on either
+/// side;
 /// - `combine_equals(r, acc, acc)`: combine() of nodes of equally many elements, a power of two;
 /// - `combine_in_range(r, acc, acc)`: combine() of nodes that are in range, if what it gives is,
 ///   too: is_in_range(acc). A node out of range stays out of range in every node above it;
@@ -39,6 +41,14 @@ struct ways {};
 struct commutative_ways {
   static constexpr bool commutative = true;
   static constexpr bool separately_rounded = true;
+};
+
+/// The ways of reducers that add up numbers none of which is -0.
+struct sum_of_positives_ways : commutative_ways {
+  template <class Acc>
+  TILEFOLD_HD static Acc neutral() {
+    return Acc{};
+  }
 };
 
 /// The ways of reducers whose result, too, depends on no order.

@@ -89,7 +89,7 @@ class kept_executors {
       executor().stream_ = cudaStreamPerThread;
     }
 
-    // For a call of a stream that is being captured: memory comes from the graph and goes with it.
+    // For a call of a stream that is being captured: memory goes with the graph (graph_memory.cuh).
     void capture() {
       captured_ = true;
       executor().grows_in_captures_ = true;
@@ -185,7 +185,7 @@ class kept_executors {
 
   /// Keeps what take() gave.
   static void give_back(std::list<kept>& taken) noexcept {
-    if (taken.front().captured_) return;  // what it has is recorded to be freed as it is destroyed
+    if (taken.front().captured_) return;  // what it has is the graph's
     taken.front().note_use();
     std::list<kept>* const all = executors();
     if (all != nullptr) all->splice(all->end(), taken);

@@ -121,18 +121,26 @@ TILEFOLD_HD constexpr int group_size(tile_policy policy) { return policy.nt * gr
 
 // Short ranges.
 
+/// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
+inline constexpr int most_shared_bytes = 32;
+
 /// The largest tile of short ranges; blocks may have fewer threads and so smaller tiles.
 constexpr tile_policy short_policy_for(int bytes) {
   return bytes > 16 ? policy_of(256, 512, bytes) : policy_of(1024, 64, bytes);
+}
+
+/// The same of accumulators of `acc_bytes` bytes: those of a variance, and those that hold places,
+/// take long to combine, so a thread has few items.
+constexpr tile_policy short_policy_for(int bytes, int acc_bytes, bool any_order) {
+  const bool takes_long = (acc_bytes > 16 && bytes <= 4) || (acc_bytes > 8 && any_order);
+  if (takes_long && acc_bytes <= most_shared_bytes && bytes <= 8) return {1024, 4};
+  return short_policy_for(bytes);
 }
 
 /// Blocks that share a short range at most: a warp folds their values, eight a lane.
 inline constexpr std::int64_t most_short_blocks = 256;
 /// Blocks of all threads for the longest short ranges: about one for every SM of a large GPU.
 inline constexpr std::int64_t most_whole_blocks = 128;
-
-/// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
-inline constexpr int most_shared_bytes = 32;
 
 /// Items that count as a short range.
 constexpr std::int64_t most_short_range_items(tile_policy short_tile, std::int64_t acc_bytes) {

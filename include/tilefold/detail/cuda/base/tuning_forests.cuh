@@ -35,6 +35,9 @@ constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_
   const std::int64_t bytes = of.items * item_bytes;
   if (of.items < 32) return of.rows <= 512;
   if (bytes <= 4096) return of.rows <= (bytes > 1024 ? 1024 : 512);
+  if (of.blocks > 1 && of.rows >= 4096 && of.items <= 16384 && item_bytes >= 4 && !of.is_full()) {
+    return false;
+  }
   if (of.nt <= (of.blocks == 1 ? 512 : 256) || of.all_blocks() <= num_sms) return true;
   if (of.nt <= 512 && (of.is_full() || item_bytes >= 4)) return true;
   return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;

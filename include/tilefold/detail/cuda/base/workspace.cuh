@@ -162,6 +162,12 @@ class workspace {
     capture_ = capture;
   }
 
+  /// Uses memory of a graph's, whose counters are zero, in place of none.
+  void borrow(void* memory, std::int64_t bytes) {
+    memory_ = static_cast<char*>(memory);
+    bytes_ = bytes;
+  }
+
   /// Whether the counters are zeroed by a graph alone: other calls must call zero() first.
   bool is_zeroed_by_graph() const { return capture_ != 0; }
 

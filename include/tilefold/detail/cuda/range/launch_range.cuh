@@ -156,7 +156,8 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
   } else if constexpr (fold_traits<Reducer>::selects) {
     select_launch<Reducer>::template run<Build, Policy>(job, workspace_for);
   } else {
-    constexpr tile_policy short_tile = short_policy_for(bytes);
+    constexpr tile_policy short_tile =
+        short_policy_for(bytes, acc_bytes, fold_traits<Reducer>::folds_in_any_order);
     if constexpr (is_default) {
       if (n <= most_short_range_items(short_tile, acc_bytes)) {
         return cuda::launch_short<Build, short_tile>(job, workspace_for);
@@ -165,7 +166,7 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     if constexpr (fold_traits<Reducer>::folds_in_any_order) {
       constexpr tile_policy any_order = any_order_launch<Reducer>::template policy<Policy, bytes>;
       if constexpr (is_default) {
-        static_assert(2 * any_order.tile() <= short_tile.tile());
+        static_assert(2 * any_order.tile() <= most_short_range_items(short_tile, acc_bytes));
       } else if (n < 2 * any_order.tile()) {
         return cuda::launch_tiles<Build, tiles>(job, workspace_for);
       }

@@ -44,14 +44,15 @@ constexpr workspace_demand exact_demand() { return {1, exact_sums_bytes}; }
 /// Bytes for n items or fewer under the default policy, whatever the reducer.
 constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
                                                std::int64_t acc_bytes) {
-  const tile_policy short_tile = short_policy_for(item_bytes);
-  const std::int64_t most_short = most_short_range_items(short_tile, acc_bytes);
+  // The smallest short tile of any reducer with such accumulators, and the longest short range.
+  const tile_policy short_tile = short_policy_for(item_bytes, cuda::policy_bytes(acc_bytes), true);
+  const std::int64_t most_short = most_short_range_items(short_policy_for(item_bytes), acc_bytes);
   const bool fits_block = detail::smaller(n, most_short) <= short_tile.tile();
   const bool may_be_exact = acc_bytes >= least_exact_acc_bytes && n > least_exact_tile;
   const std::int64_t of_short =
       detail::larger(fits_block ? 0 : short_demand(acc_bytes).bytes(),
                      may_be_exact ? cuda::exact_demand().bytes() : std::int64_t{0});
-  if (n <= most_short) return of_short;
+  if (n <= most_short_range_items(short_tile, acc_bytes)) return of_short;
   const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
   const std::int64_t of_tiles = demand(tiles, n, acc_bytes).bytes();
   // No more blocks than tiles, but perhaps in smaller groups.

@@ -29,11 +29,9 @@ inline constexpr int rows_nt = 128;
 /// shortest rows, twice as many in the longest ones of a warp.
 constexpr int row_packets_of_lane(std::size_t item_bytes) { return item_bytes <= 2 ? 2 : 4; }
 /// Warps that an SM shall hold, of rows of so many lanes and packets of a lane.
-constexpr int resident_rows_warps(int lanes, int packets, std::size_t item_bytes,
-                                  std::size_t acc_bytes) {
+constexpr int resident_rows_warps(int lanes, int packets, std::size_t item_bytes) {
   if (packets > row_packets_of_lane(item_bytes)) return 20;
-  if (item_bytes <= 2) return lanes > 4 ? 32 : 24;
-  return lanes == 4 && packets == 4 && acc_bytes <= 16 ? 28 : 24;
+  return item_bytes <= 2 && lanes > 4 ? 32 : 24;
 }
 /// Of a row by a block: packets of a lane at once, how often, and warps at most.
 inline constexpr int row_packets = 4;
@@ -72,18 +70,20 @@ struct near_sum {
   TILEFOLD_D double combine(double a, double b) const { return rounded_sum(a, b); }
 };
 
-/// The first `available` items from `at` on, which may be none, and `missing` for others. In code
-/// of its own, as what follows: it would take registers of rows that begin at whole packets.
+/// Items [first, first + Width) of a row of `length` items, and `missing` where it has none. In
+/// code of its own, as what follows: it would take registers of rows that begin at whole packets.
 template <class T, int Width>
-__device__ TILEFOLD_APART packet_of<T, Width> packet_of_items(const T* at, int available,
+__device__ TILEFOLD_APART packet_of<T, Width> packet_of_items(const T* row, int first, int length,
                                                               T missing) {
   packet_of<T, Width> built{};
 #pragma unroll
   for (int j = 0; j < Width; ++j) {
-    cuda::insert_item<T>(built.word, j, j < available ? at[j] : missing);
+    const int i = first + j;
+    cuda::insert_item<T>(built.word, j, i >= 0 && i < length ? row[i] : missing);
   }
   return built;
 }
+
 /// What one lane has of a row: `Chunks` times `Packets` packets, `Lanes` packets apart.
 template <int Lanes, int Packets, int Chunks, class T, class Reducer>
 class row_part {
@@ -130,7 +130,7 @@ class row_part {
   template <class Function, class Value, class Out>
   TILEFOLD_D void write(const Function& function, const Value& value, Out* out) {
     if (!whole_) {
-      write_from_memory(row_, first_, length_, lane_, aligned_, function, value, out);
+      write_from_memory(row_, first_, length_, lane_, function, value, out);
       return;
     }
 #pragma unroll
@@ -178,11 +178,57 @@ class row_part {
         packets_[p] = at(p) < length_ ? *reinterpret_cast<const packet*>(packet_at(row_, p))
                                       : packet_of_missing();
       }
+    } else if constexpr (alignof(T) == sizeof(T) && sizeof(T) < 8) {
+      load_shifted();
     } else {
 #pragma unroll
       for (int p = 0; p < Chunks * Packets; ++p) {
-        packets_[p] = packet_of_items<T, width>(packet_at(row_, p), length_ - at(p), missing());
+        packets_[p] = packet_of_items<T, width>(row_, at(p), length_, missing());
       }
+    }
+  }
+
+  // A row that begins between two multiples of 16 bytes, `before` items behind the first one:
+  //
+  //     loaded     [. . 0 1] [2 3 4 5] [6 7 8 9]     aligned vectors, one a lane
+  //     packets    [0 1 2 3] [4 5 6 7]  ...          the rest comes from the lane above; the last
+  //                                                  lane's from lane 0, which has the next packet
+  TILEFOLD_D void load_shifted() {
+    const unsigned offset = cuda::misalignment(row_ + first_);
+    const int before = static_cast<int>(offset / sizeof(T));
+#pragma unroll
+    for (int p = 0; p < Chunks * Packets; ++p) packets_[p] = vector_at(at(p) - before);
+    packet after = packet_of_missing();
+    if (lane_ == 0 && offset != 0) after = vector_at(first_ + items - before);
+    // The vector in which the row ends, which may be the last bytes that there are.
+#pragma unroll
+    for (int p = 0; p < Chunks * Packets; ++p) complete(packets_[p], at(p) - before);
+    if (lane_ == 0 && offset != 0) complete(after, first_ + items - before);
+    if (!__any_sync(full_warp, offset != 0)) return;
+#pragma unroll
+    for (int p = 0; p < Chunks * Packets; ++p) {
+      unsigned both[2 * load_bytes / 4];
+#pragma unroll
+      for (int i = 0; i < load_bytes / 4; ++i) {
+        const unsigned next = p + 1 < Chunks * Packets
+                                  ? packets_[(p + 1) % (Chunks * Packets)].word[i]
+                                  : after.word[i];
+        both[i] = packets_[p].word[i];
+        both[i + load_bytes / 4] =
+            __shfl_sync(full_warp, lane_ == 0 ? next : both[i], (lane_ + 1) % Lanes, Lanes);
+      }
+      cuda::shift_down<alignof(T), load_bytes / 4>(both, offset);
+#pragma unroll
+      for (int i = 0; i < load_bytes / 4; ++i) packets_[p].word[i] = both[i];
+    }
+  }
+  // The vector that begins with item i, if it is the row's to its end.
+  TILEFOLD_D packet vector_at(int i) const {
+    return i + width <= length_ ? *reinterpret_cast<const packet*>(row_ + i) : packet_of_missing();
+  }
+  TILEFOLD_D void complete(packet& vector, int i) const {
+    if (i < length_ && i + width > length_) {
+      vector = packet_of_items<T, width>(row_, i, length_, missing());
     }
   }
   TILEFOLD_D static packet packet_of_missing() {
@@ -205,22 +251,31 @@ class row_part {
     *reinterpret_cast<packet_out*>(out) = __builtin_bit_cast(packet_out, joined);
   }
 
-  // What is there, read once more: by packets, or neighbours by neighbouring lanes.
+  // What is there, read once more: by packets, where items lie in memory as their results do; else
+  // neighbours by neighbouring lanes.
   template <class Function, class Value, class Out>
   __device__ TILEFOLD_APART static void write_from_memory(const T* row, int first, int length,
-                                                          int lane, bool aligned,
-                                                          const Function& function, Value value,
-                                                          Out* out) {
+                                                          int lane, const Function& function,
+                                                          Value value, Out* out) {
+    int begin = first;
     const int end = detail::smaller(first + items, length);
-    if (aligned) {
-#pragma unroll 2
-      for (int i = first + lane * width; i < end; i += step) {
+    const auto write_items = [&](int from, int to) {
+#pragma unroll 4
+      for (int i = from + lane; i < to; i += Lanes) out[i] = function(row[i], value);
+    };
+    const unsigned offset = cuda::misalignment(row + first);
+    const int head = (width - static_cast<int>(offset / sizeof(T))) % width;
+    if (offset % sizeof(T) == 0 && cuda::misalignment(out + first + head) == 0) {
+      begin = detail::smaller(end, first + head);
+      const int whole = begin + (end - begin) / width * width;
+      write_items(first, begin);
+#pragma unroll 4
+      for (int i = begin + lane * width; i < whole; i += step) {
         write_packet(*reinterpret_cast<const packet*>(row + i), function, value, out + i);
       }
-      return;
+      begin = whole;
     }
-#pragma unroll 4
-    for (int i = first + lane; i < end; i += Lanes) out[i] = function(row[i], value);
+    write_items(begin, end);
   }
 
   // `made` of packet p is there before anything is made of the next one; and what was made of items
@@ -344,10 +399,8 @@ class row_part {
 
 /// Rows of at most `items` items, each by `Lanes` lanes.
 template <class Build, int Lanes, int Packets, class T, class Out, class Reducer, class Function>
-__global__ void __launch_bounds__(rows_nt,
-                                  resident_rows_warps(Lanes, Packets, sizeof(T),
-                                                      sizeof(typename Reducer::accumulator)) *
-                                      warp_size / rows_nt)
+__global__ void __launch_bounds__(rows_nt, resident_rows_warps(Lanes, Packets, sizeof(T)) *
+                                               warp_size / rows_nt)
     rows_by_lanes_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function) {
   constexpr int rows_of_warp = warp_size / Lanes;
   cuda::wait_for_previous_launch();
