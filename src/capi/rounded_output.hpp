@@ -65,16 +65,17 @@ TILEFOLD_HD void visit_rounded(dtype type, const Use& use) {
   }
 }
 
-/// Writes a result at `to` as `type`.
-TILEFOLD_HD inline void write_rounded(double value, dtype type, char* to) {
+/// Writes result number i of an array of `type`.
+TILEFOLD_HD inline void write_rounded(double value, dtype type, char* array, std::int64_t i = 0) {
   capi::visit_rounded(type, [&]<class T>(std::type_identity<T>) {
-    *reinterpret_cast<T*>(to) = capi::rounded<T>(value);
+    reinterpret_cast<T*>(array)[i] = capi::rounded<T>(value);
   });
 }
 
 #if defined(__CUDACC__)
 /// Where doubles go that are rounded so. Which type it is is known when a program runs, so that all
-/// share kernels.
+/// share kernels. What depends on the type is computed where a result is written, in code of its
+/// own: before, it would keep registers of the fold.
 class rounded_output {
  public:
   using stores_rows_tag = rounded_output;
@@ -83,22 +84,26 @@ class rounded_output {
 
   class place {
    public:
-    TILEFOLD_HD place(char* at, dtype type) : at_(at), type_(type) {}
-    TILEFOLD_HD void operator=(double result) const { capi::write_rounded(result, type_, at_); }
+    TILEFOLD_HD place(char* array, dtype type, std::int64_t i)
+        : array_(array), type_(type), i_(i) {}
+    TILEFOLD_HD void operator=(double result) const {
+      rounded_output::write(result, type_, array_, i_);
+    }
 
    private:
-    char* at_;
+    char* array_;
     dtype type_;
+    std::int64_t i_;
   };
 
-  rounded_output(void* results, dtype type) : at_(static_cast<char*>(results)), type_(type) {}
+  rounded_output(void* results, dtype type) : array_(static_cast<char*>(results)), type_(type) {}
 
-  TILEFOLD_HD place operator*() const { return {at_, type_}; }
+  TILEFOLD_HD place operator*() const { return {array_, type_, first_}; }
   TILEFOLD_HD friend rounded_output operator+(rounded_output out, std::int64_t n) {
-    out.at_ += n * bytes_of(out.type_);
+    out.first_ += n;
     return out;
   }
-  char* get() const { return at_; }
+  char* get() const { return array_ + first_ * bytes_of(type_); }
 
   /// Neighbouring results, where is_aligned(Width).
   template <int Width>
@@ -107,7 +112,7 @@ class rounded_output {
   }
   bool is_aligned(int width) const {
     const auto bytes = static_cast<std::uintptr_t>(width * bytes_of(type_));
-    return reinterpret_cast<std::uintptr_t>(at_) % bytes == 0;
+    return reinterpret_cast<std::uintptr_t>(get()) % bytes == 0;
   }
 
  private:
@@ -116,11 +121,16 @@ class rounded_output {
     T row[Width];
 #pragma unroll
     for (int j = 0; j < Width; ++j) row[j] = capi::rounded<T>(results[j]);
-    detail::cuda::store_row(reinterpret_cast<T*>(at_), row);
+    detail::cuda::store_row(reinterpret_cast<T*>(array_) + first_, row);
+  }
+  TILEFOLD_HD TILEFOLD_APART static void write(double value, dtype type, char* array,
+                                               std::int64_t i) {
+    capi::write_rounded(value, type, array, i);
   }
 
-  char* at_;
+  char* array_;
   dtype type_;
+  std::int64_t first_ = 0;
 };
 #endif
 
