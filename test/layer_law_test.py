@@ -28,7 +28,7 @@ LAYERS = [
      ["detail/cuda/range/*"], ["reducer.hpp"], ["reducers/basic.hpp"], ["reducers/arg.hpp"], ["reducers/*"],
      ["detail/cuda/forest/*"],
      ["detail/cuda/columns/*", "detail/cuda/index/*", "detail/cuda/keys/*", "detail/cuda/rows/*"],
-     ["detail/cuda/exact/*"], ["detail/cuda/in_kernel/*"],
+     ["detail/cuda/sequential/*"], ["detail/cuda/exact/*"], ["detail/cuda/in_kernel/*"],
      # Reducers that bring folds of their own.
      ["reducers/exact.hpp", "reducers/fuse.hpp", "reducers/top_k.hpp"]],
     [["host.hpp"], ["memory_resource.cuh"], ["cuda.cuh"], ["detail/executor/*"], ["dispatch.hpp"]],

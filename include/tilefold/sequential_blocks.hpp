@@ -11,6 +11,10 @@
 #include <tilefold/detail/host/sequential_folds.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/sequential/launch_sequential.cuh>
+#endif
+
 namespace tilefold {
 
 namespace detail {

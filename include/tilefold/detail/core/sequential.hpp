@@ -97,4 +97,20 @@ TILEFOLD_HD auto column_of(
                                at)}...};
 }
 
+/// The columns of a forest as trees that may be started at any element.
+template <class Forest>
+struct column_trees {
+  using source_type = decltype(detail::column_of(std::declval<const Forest&>(), 0));
+  static constexpr bool in_one_range = false;
+
+  Forest forest;
+
+  TILEFOLD_HD std::int64_t size() const { return forest.size(); }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const { return forest.count(i); }
+  TILEFOLD_HD source_type tree(std::int64_t i) const { return detail::column_of(forest, i); }
+};
+
+template <class Forest>
+column_trees(Forest) -> column_trees<Forest>;
+
 }  // namespace tilefold::detail

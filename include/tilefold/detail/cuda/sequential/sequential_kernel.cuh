@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folds in the order of sequential_blocks(), of trees that are longer than three blocks of items: a
+// thread block folds a block of items as a slice (forest/blocks_kernel.cuh), and the values of a
+// tree are joined from left to right. There are two ways.
+//
+//     many trees, or lengths that only the GPU knows: long_trees_kernel, a thread block a tree
+//
+//         tree      | block 0 | block 1 | block 2 | block 3 | ...     one after the other, each
+//         total         v0   v0 v1   (v0 v1) v2    ...                joined by the first thread
+//
+//     few trees of one length: split_trees_kernel
+//
+//         workers   | block 0 | block 1 | block 2 | ...     dealt in turn, so that the first are
+//         partials  [   v0        v1        v2      ]       there first, 256 with one counter
+//         joiners   a warp a tree waits for a counter, fetches the values and joins them, while
+//                   the workers go on
+//
+// Joiners wait for workers, workers for nobody. The joiners are the last blocks of the grid: once
+// one has a place on the GPU, every worker has had one. No grid has more blocks than the GPU holds,
+// so the joiners begin with the workers.
+#pragma once
+
+#include <tilefold/detail/core/sequential.hpp>
+#include <tilefold/detail/cuda/forest/blocks_kernel.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// The value of the items so far, in the order of the range.
+template <class Reducer>
+class sequence_total {
+  using acc = typename Reducer::accumulator;
+
+ public:
+  TILEFOLD_D explicit sequence_total(const Reducer& reducer) : reducer_(reducer) {}
+
+  TILEFOLD_D void join(const acc& next) {
+    if (is_empty_) {
+      total_.put(next);
+      is_empty_ = false;
+    } else {
+      // Made apart from its operands, which a combine may read after it has begun to write.
+      const acc both = reducer_.combine(total_.value, next);
+      total_.put(both);
+    }
+  }
+  TILEFOLD_D const acc& value() const { return total_.value; }
+
+ private:
+  const Reducer& reducer_;
+  slot<acc> total_;
+  bool is_empty_ = true;
+};
+
+/// Folds the trees of more than `most_short` items, of any lengths, and leaves the others alone.
+/// Block b looks at trees b, b + blocks..., Nt of them at a time.
+template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
+          class Out>
+__global__ void __launch_bounds__(
+    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
+    long_trees_kernel(Forest forest, std::int64_t most_short, Reducer reducer, Init init, Out out) {
+  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  using acc = typename Reducer::accumulator;
+  __shared__ typename work_type::shared_memory shared;
+  __shared__ unsigned found[Nt / warp_size];
+  cuda::wait_for_previous_launch();
+  work_type work{forest, reducer, init, out, nullptr, nullptr, shared};
+  const std::int64_t trees = forest.size();
+  const auto blocks = static_cast<std::int64_t>(gridDim.x);
+  for (auto first = static_cast<std::int64_t>(blockIdx.x); first < trees; first += blocks * Nt) {
+    const std::int64_t mine = first + static_cast<std::int64_t>(threadIdx.x) * blocks;
+    const bool is_long = mine < trees && forest.count(mine) > most_short;
+    const unsigned of_warp = __ballot_sync(full_warp, is_long);
+    if (threadIdx.x % warp_size == 0) found[threadIdx.x / warp_size] = of_warp;
+    if (!__syncthreads_or(is_long)) continue;
+#pragma unroll 1
+    for (int w = 0; w < Nt / warp_size; ++w) {
+#pragma unroll 1
+      for (unsigned left = found[w]; left != 0; left &= left - 1) {
+        const std::int64_t t = first + (w * warp_size + __ffs(static_cast<int>(left)) - 1) * blocks;
+        const std::int64_t count = forest.count(t);
+        const auto slices = static_cast<int>(tree::num_blocks(count, Block));
+        sequence_total<Reducer> total(reducer);
+#pragma unroll 1
+        for (int s = 0; s < slices; ++s) {
+          slot<acc> value;
+          work.fold(tree_slice{t, count, Block, s, slices, 0}, value);
+          if (threadIdx.x == 0) total.join(value.value);
+        }
+        if (threadIdx.x == 0) work.write_tree(t, total.value());
+      }
+    }
+    __syncthreads();  // all have read what was found
+  }
+}
+
+/// Values that have one counter.
+inline constexpr int sequence_chunk = 256;
+
+/// Few trees of one length, and where the values of their blocks go. Counters are zero before and
+/// after.
+template <class Acc>
+struct split_trees {
+  std::int64_t trees;
+  std::int64_t length;
+  std::int64_t slices;  // of a tree
+  unsigned workers;     // thread blocks; the others are joiners
+  Acc* partials;
+  unsigned* arrivals;
+
+  TILEFOLD_HD static std::int64_t chunks_of(std::int64_t slices) {
+    return tree::num_blocks(slices, std::int64_t{sequence_chunk});
+  }
+  TILEFOLD_D unsigned* counter(std::int64_t t, std::int64_t chunk) const {
+    return arrivals + (t * chunks_of(slices) + chunk);
+  }
+};
+
+/// Counts a partial that this thread has written.
+TILEFOLD_D void count_partial(unsigned* arrivals) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;"
+               :
+               : "l"(__cvta_generic_to_global(arrivals))
+               : "memory");
+}
+
+/// Waits until `size` partials are there; then they can be read.
+TILEFOLD_D void wait_for_partials(const unsigned* arrivals, unsigned size) {
+  for (;;) {
+    unsigned there;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                 : "=r"(there)
+                 : "l"(__cvta_generic_to_global(arrivals))
+                 : "memory");
+    if (there == size) return;
+    __nanosleep(100);
+  }
+}
+
+/// Joins the values of trees, each by a warp.
+template <int Nt, class Reducer>
+class tree_joiner {
+  using acc = typename Reducer::accumulator;
+  static constexpr int num_warps = Nt / warp_size;
+  // Values that a warp fetches at a time, for which the block has 12 KiB.
+  static constexpr int fetched = detail::bounded(
+      floor_power_of_two(12288 / (num_warps * static_cast<int>(sizeof(acc)))), 1, 128);
+
+ public:
+  struct shared_memory {
+    slot<acc> of_warp[num_warps][fetched];
+  };
+
+  /// Calls write(tree, value) in one thread for every tree of this warp.
+  template <class Write>
+  TILEFOLD_D static void join(const split_trees<acc>& plan, const Reducer& reducer,
+                              shared_memory& shared, const Write& write) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    slot<acc>* const mine = shared.of_warp[warp];
+    const auto warps = static_cast<std::int64_t>(gridDim.x - plan.workers) * num_warps;
+    const auto joiner = static_cast<std::int64_t>(blockIdx.x - plan.workers);
+    for (std::int64_t t = joiner * num_warps + warp; t < plan.trees; t += warps) {
+      sequence_total<Reducer> total(reducer);
+      acc* const values = plan.partials + t * plan.slices;
+#pragma unroll 1
+      for (std::int64_t first = 0; first < plan.slices; first += sequence_chunk) {
+        const auto size =
+            static_cast<int>(detail::smaller(plan.slices - first, std::int64_t{sequence_chunk}));
+        unsigned* const counter = plan.counter(t, first / sequence_chunk);
+        cuda::wait_for_partials(counter, static_cast<unsigned>(size));
+        __syncwarp();
+        if (lane == 0) *counter = 0;  // all lanes have seen it; zero for the next launch
+#pragma unroll 1
+        for (int done = 0; done < size; done += fetched) {
+          const int count = detail::smaller(size - done, fetched);
+          for (int k = lane; k < count; k += warp_size) mine[k].put(values[first + done + k]);
+          __syncwarp();
+          // By every lane, which costs no more than by one.
+#pragma unroll 8
+          for (int k = 0; k < count; ++k) total.join(mine[k].value);
+          __syncwarp();
+        }
+      }
+      if (lane == 0) write(t, total.value());
+    }
+  }
+};
+
+template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
+          class Out>
+__global__ void __launch_bounds__(
+    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
+    split_trees_kernel(Forest forest, split_trees<typename Reducer::accumulator> plan,
+                       Reducer reducer, Init init, Out out) {
+  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  using joiner_type = tree_joiner<Nt, Reducer>;
+  using acc = typename Reducer::accumulator;
+  __shared__ typename work_type::shared_memory shared;
+  __shared__ typename joiner_type::shared_memory fetched;
+  cuda::wait_for_previous_launch();
+  work_type work{forest, reducer, init, out, nullptr, nullptr, shared};
+  if (blockIdx.x >= plan.workers) {
+    joiner_type::join(plan, reducer, fetched,
+                      [&](std::int64_t t, const acc& value) { work.write_tree(t, value); });
+    return;
+  }
+  const std::int64_t slices = plan.trees * plan.slices;
+#pragma unroll 1
+  for (auto i = static_cast<std::int64_t>(blockIdx.x); i < slices; i += plan.workers) {
+    const std::int64_t t = i / plan.slices;
+    const std::int64_t s = i - t * plan.slices;
+    slot<acc> value;
+    work.fold(
+        tree_slice{t, plan.length, Block, static_cast<int>(s), static_cast<int>(plan.slices), 0},
+        value);
+    if (threadIdx.x == 0) {
+      ::new (static_cast<void*>(plan.partials + i)) acc(value.value);
+      cuda::count_partial(plan.counter(t, s / sequence_chunk));
+    }
+  }
+}
+
+}  // namespace tilefold::detail::cuda
