@@ -102,11 +102,13 @@ void launch_sequences(const Job& job, std::int64_t trees, std::int64_t length,
   const std::int64_t joiners =
       detail::smaller(tree::num_blocks(trees, std::int64_t{policy.nt / warp_size}),
                       detail::larger(split.resident / 8, std::int64_t{1}));
-  const std::int64_t workers =
-      detail::smaller(trees * slices, detail::larger(split.resident - joiners, std::int64_t{1}));
+  const std::int64_t most_workers = detail::larger(split.resident - joiners, std::int64_t{1});
+  const std::int64_t workers = detail::smaller(trees * slices, most_workers);
+  // Several at a time where a worker has many, so that none has many more than another.
+  const int run = trees * slices >= 8 * sequence_run * most_workers ? sequence_run : 1;
   const workspace& space = workspace_for(cuda::split_demand(trees, slices, sizeof(acc)));
   split.launch(workers + joiners, job.stream, job.forest,
-               split_trees<acc>{trees, length, slices, static_cast<unsigned>(workers),
+               split_trees<acc>{trees, length, slices, run, static_cast<unsigned>(workers),
                                 space.partials<acc>(), space.arrivals()},
                job.reducer, job.init, job.out);
 }

@@ -96,6 +96,9 @@ __global__ void __launch_bounds__(
 
 /// Values that have one counter.
 inline constexpr int sequence_chunk = 256;
+/// Blocks of items that a worker folds before it counts them, if there are many: what it counts
+/// must have come to the memory that all share, and it waits for that. Divides a chunk.
+inline constexpr int sequence_run = 4;
 
 /// Few trees of one length, and where the values of their blocks go. Counters are zero before and
 /// after.
@@ -104,23 +107,22 @@ struct split_trees {
   std::int64_t trees;
   std::int64_t length;
   std::int64_t slices;  // of a tree
+  int run;              // slices of a worker at a time
   unsigned workers;     // thread blocks; the others are joiners
   Acc* partials;
   unsigned* arrivals;
 
-  TILEFOLD_HD static std::int64_t chunks_of(std::int64_t slices) {
-    return tree::num_blocks(slices, std::int64_t{sequence_chunk});
-  }
-  TILEFOLD_D unsigned* counter(std::int64_t t, std::int64_t chunk) const {
-    return arrivals + (t * chunks_of(slices) + chunk);
+  TILEFOLD_D unsigned* counter(std::int64_t t, std::int64_t slice) const {
+    const std::int64_t chunks = tree::num_blocks(slices, std::int64_t{sequence_chunk});
+    return arrivals + (t * chunks + slice / sequence_chunk);
   }
 };
 
-/// Counts a partial that this thread has written.
-TILEFOLD_D void count_partial(unsigned* arrivals) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;"
+/// Counts partials that this thread has written.
+TILEFOLD_D void count_partials(unsigned* arrivals, unsigned written) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;"
                :
-               : "l"(__cvta_generic_to_global(arrivals))
+               : "l"(__cvta_generic_to_global(arrivals)), "r"(written)
                : "memory");
 }
 
@@ -137,18 +139,22 @@ TILEFOLD_D void wait_for_partials(const unsigned* arrivals, unsigned size) {
   }
 }
 
-/// Joins the values of trees, each by a warp.
+/// Joins the values of trees, each by a warp:
+///
+///     lanes     fetch values 128 .. 255 into registers      while these are on their way,
+///     shared    values 0 .. 127                             every lane joins them, one by one
 template <int Nt, class Reducer>
 class tree_joiner {
   using acc = typename Reducer::accumulator;
   static constexpr int num_warps = Nt / warp_size;
-  // Values that a warp fetches at a time, for which the block has 12 KiB.
-  static constexpr int fetched = detail::bounded(
+  // Values that a warp has in shared memory, of which the block has 12 KiB.
+  static constexpr int step = detail::bounded(
       floor_power_of_two(12288 / (num_warps * static_cast<int>(sizeof(acc)))), 1, 128);
+  static constexpr int of_lane = (step + warp_size - 1) / warp_size;
 
  public:
   struct shared_memory {
-    slot<acc> of_warp[num_warps][fetched];
+    slot<acc> of_warp[num_warps][step];
   };
 
   /// Calls write(tree, value) in one thread for every tree of this warp.
@@ -156,35 +162,74 @@ class tree_joiner {
   TILEFOLD_D static void join(const split_trees<acc>& plan, const Reducer& reducer,
                               shared_memory& shared, const Write& write) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    slot<acc>* const mine = shared.of_warp[warp];
     const auto warps = static_cast<std::int64_t>(gridDim.x - plan.workers) * num_warps;
     const auto joiner = static_cast<std::int64_t>(blockIdx.x - plan.workers);
     for (std::int64_t t = joiner * num_warps + warp; t < plan.trees; t += warps) {
-      sequence_total<Reducer> total(reducer);
-      acc* const values = plan.partials + t * plan.slices;
-#pragma unroll 1
-      for (std::int64_t first = 0; first < plan.slices; first += sequence_chunk) {
-        const auto size =
-            static_cast<int>(detail::smaller(plan.slices - first, std::int64_t{sequence_chunk}));
-        unsigned* const counter = plan.counter(t, first / sequence_chunk);
-        cuda::wait_for_partials(counter, static_cast<unsigned>(size));
-        __syncwarp();
-        if (lane == 0) *counter = 0;  // all lanes have seen it; zero for the next launch
-#pragma unroll 1
-        for (int done = 0; done < size; done += fetched) {
-          const int count = detail::smaller(size - done, fetched);
-          for (int k = lane; k < count; k += warp_size) mine[k].put(values[first + done + k]);
-          __syncwarp();
-          // By every lane, which costs no more than by one.
-#pragma unroll 8
-          for (int k = 0; k < count; ++k) total.join(mine[k].value);
-          __syncwarp();
-        }
-      }
-      if (lane == 0) write(t, total.value());
+      tree_joiner tree{plan, reducer, t, shared.of_warp[warp],
+                       static_cast<int>(threadIdx.x) % warp_size};
+      slot<acc> total;
+      tree.fetch(0);
+      tree.join_all(total);
+      if (tree.lane_ == 0) write(t, total.value);
     }
   }
+
+ private:
+  TILEFOLD_D tree_joiner(const split_trees<acc>& plan, const Reducer& reducer, std::int64_t t,
+                         slot<acc>* values, int lane)
+      : plan_(plan), reducer_(reducer), tree_(t), values_(values), lane_(lane) {}
+
+  TILEFOLD_D int size_from(std::int64_t first, int most) const {
+    return static_cast<int>(detail::smaller(plan_.slices - first, std::int64_t{most}));
+  }
+
+  // Begins to load the values from `first` on, once they are there.
+  TILEFOLD_D void fetch(std::int64_t first) {
+    if (first % sequence_chunk == 0) {
+      unsigned* const counter = plan_.counter(tree_, first);
+      cuda::wait_for_partials(counter, static_cast<unsigned>(size_from(first, sequence_chunk)));
+      __syncwarp();
+      if (lane_ == 0) *counter = 0;  // all lanes have seen it; zero for the next launch
+    }
+    const acc* const from = plan_.partials + tree_ * plan_.slices + first;
+    const int count = size_from(first, step);
+#pragma unroll
+    for (int i = 0; i < of_lane; ++i) {
+      const int k = i * warp_size + lane_;
+      if (k < count) fetched_.put(i, from[k]);
+    }
+  }
+
+  // Joins what has been fetched, and all that follows.
+  TILEFOLD_D void join_all(slot<acc>& total) {
+#pragma unroll 1
+    for (std::int64_t first = 0; first < plan_.slices; first += step) {
+      const int count = size_from(first, step);
+#pragma unroll
+      for (int i = 0; i < of_lane; ++i) {
+        const int k = i * warp_size + lane_;
+        if (k < count) values_[k].put(fetched_[i]);
+      }
+      __syncwarp();
+      if (first + step < plan_.slices) fetch(first + step);
+      if (first == 0) total.put(values_[0].value);
+      // By every lane, which costs no more than by one.
+#pragma unroll 8
+      for (int k = first == 0 ? 1 : 0; k < count; ++k) {
+        // Made apart from its operands, which a combine may read after it has begun to write.
+        const acc both = reducer_.combine(total.value, values_[k].value);
+        total.put(both);
+      }
+      __syncwarp();
+    }
+  }
+
+  const split_trees<acc>& plan_;
+  const Reducer& reducer_;
+  const std::int64_t tree_;
+  slot<acc>* const values_;
+  const int lane_;
+  registers<acc, of_lane> fetched_;
 };
 
 template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
@@ -205,18 +250,24 @@ __global__ void __launch_bounds__(
                       [&](std::int64_t t, const acc& value) { work.write_tree(t, value); });
     return;
   }
-  const std::int64_t slices = plan.trees * plan.slices;
+  const std::int64_t runs = tree::num_blocks(plan.slices, std::int64_t{plan.run});
 #pragma unroll 1
-  for (auto i = static_cast<std::int64_t>(blockIdx.x); i < slices; i += plan.workers) {
-    const std::int64_t t = i / plan.slices;
-    const std::int64_t s = i - t * plan.slices;
-    slot<acc> value;
-    work.fold(
-        tree_slice{t, plan.length, Block, static_cast<int>(s), static_cast<int>(plan.slices), 0},
-        value);
+  for (auto i = static_cast<std::int64_t>(blockIdx.x); i < plan.trees * runs; i += plan.workers) {
+    const std::int64_t t = i / runs;
+    const std::int64_t first = (i - t * runs) * plan.run;
+    const std::int64_t end = detail::smaller(first + plan.run, plan.slices);
+#pragma unroll 1
+    for (std::int64_t s = first; s < end; ++s) {
+      slot<acc> value;
+      work.fold(
+          tree_slice{t, plan.length, Block, static_cast<int>(s), static_cast<int>(plan.slices), 0},
+          value);
+      if (threadIdx.x == 0) {
+        ::new (static_cast<void*>(plan.partials + (t * plan.slices + s))) acc(value.value);
+      }
+    }
     if (threadIdx.x == 0) {
-      ::new (static_cast<void*>(plan.partials + i)) acc(value.value);
-      cuda::count_partial(plan.counter(t, s / sequence_chunk));
+      cuda::count_partials(plan.counter(t, first), static_cast<unsigned>(end - first));
     }
   }
 }
