@@ -65,8 +65,15 @@ struct fold_types<Named, with_sequential_blocks<Block, Op>, Lift, Init, Its...>
 ///   from left to right needs everything before it.
 /// - Parameters: `Block` is a power of two from 256 to 2^20. `op` as in reduce(). With if_empty()
 ///   write if_empty(sequential_blocks<Block>(op), value).
-/// - Empty input, errors: as for `op`.
-/// - Cost: one more combine a block, one after the other. On a GPU [...]
+/// - Empty input: as for `op`. Throws as the verb does.
+/// - Memory: as the verb says. A segment or an array of more than 3 * Block items is written twice:
+///   first as if it had none.
+/// - Workspace: on the host up to 4096 accumulators at a time, of columns two each. On a GPU an
+///   accumulator for each block of a range, and of rows that are fewer than the thread blocks that
+///   the GPU holds; else what the verb says.
+/// - Work: as many lifts and combines as `op` alone, those of blocks one after the other. On a GPU
+///   one launch for a range and for segments of one length, else one launch more than for `op`.
+///   Columns of more than 3 * Block rows are read item by item there, at a fraction of the speed.
 template <std::int64_t Block, class Op>
 TILEFOLD_HD constexpr detail::with_sequential_blocks<Block, Op> sequential_blocks(Op op) {
   static_assert(Block >= 256 && Block <= 1048576 && tree::is_power_of_two(Block),
