@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/reduce_by_index.hpp>
 #include <tilefold/sequential_blocks.hpp>
 #include <tilefold/tilefold.hpp>
 
@@ -105,7 +106,7 @@ TEST(SequentialBlocks, JoinsInTheOrderThatThePictureSays) {
 
 // More values than are kept at a time, and the shortest blocks.
 TEST(SequentialBlocks, TakesManyBlocks) {
-  const std::vector<tree_hash> leaves = leaf_hashes(256 * 9000 + 17);
+  const std::vector<tree_hash> leaves = leaf_hashes(256 * 33000 + 17);
   EXPECT_EQ(reduce(leaves, sequential_blocks<256>(node_hash{})),
             blocks_from_left(node_hash{}, leaves, 256));
 }
@@ -340,6 +341,57 @@ TEST(SequentialBlocks, TakesReducers) {
   EXPECT_EQ(bits_of(b), bits_of(product));
   EXPECT_NEAR(reduce(x, sequential_blocks<8192>(r::mean{})), reduce(x, r::mean{}), 1e-12);
   EXPECT_NEAR(reduce(x, sequential_blocks<8192>(r::variance{})), reduce(x, r::variance{}), 1e-9);
+}
+
+TEST(SequentialBlocks, FoldsItemsByIndex) {
+  const auto x = make_items<float>(pattern::mixed, 90000, seed());
+  std::vector<int> index;
+  std::vector<std::vector<float>> of(3);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    index.push_back(static_cast<int>(i % 7 == 0 ? 2 : i % 2));
+    of[static_cast<std::size_t>(index.back())].push_back(x[i]);
+  }
+  std::vector<float> out(4);
+  reduce_by_index(index.begin(), index.end(), x.begin(), 4, out.begin(),
+                  sequential_blocks<8192>(plus{}));
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(bits_of(out[k]), bits_of(blocks_from_left(std::plus<float>{}, of[k], 8192))) << k;
+  }
+  EXPECT_EQ(bits_of(out[3]), bits_of(-0.0f));
+}
+
+TEST(SequentialBlocks, GoesWithViewsOfExecutorsAndDeferredSizes) {
+  const auto x = make_items<float>(pattern::mixed, 90000, seed());
+  const host_executor exec(2);
+  const std::array<int, 4> offsets{0, 40000, 40001, 90000};
+  const int segments = 3, items = 70000;
+  const auto sum = [&](std::int64_t first, std::int64_t last) {
+    return blocks_from_left(std::plus<float>{},
+                            std::vector<float>(x.begin() + first, x.begin() + last), 8192);
+  };
+  std::array<float, 3> out{};
+  segmented_reduce(checked(exec, 90000), x.begin(), offsets.begin(), 3, out.begin(),
+                   sequential_blocks<8192>(plus{}));
+  EXPECT_EQ(bits_of(out[2]), bits_of(sum(40001, 90000)));
+  segmented_reduce_into(exec, x.begin(), offsets.begin(), deferred(&segments, 3), out.begin(),
+                        sequential_blocks<8192>(plus{}));
+  EXPECT_EQ(bits_of(out[0]), bits_of(sum(0, 40000)));
+  reduce_into(exec, x.begin(), deferred(&items, 90000), out.data(),
+              sequential_blocks<8192>(plus{}));
+  EXPECT_EQ(bits_of(out[0]), bits_of(sum(0, 70000)));
+  EXPECT_EQ(bits_of(tilefold::reduce(with_policy<tile_policy{128, 4}>(exec), x,
+                                     sequential_blocks<8192>(plus{}))),
+            bits_of(sum(0, 90000)));
+}
+
+// Proxies of bits, written one after the other.
+TEST(SequentialBlocks, WritesThroughProxies) {
+  const std::vector<float> x(5000, 1.0f);
+  const std::array<int, 4> offsets{0, 2000, 2000, 5000};
+  std::vector<bool> out(3, true);
+  segmented_reduce(x.begin(), offsets.begin(), 3, out.begin(), 0.0f,
+                   sequential_blocks<256>(plus{}));
+  EXPECT_EQ(out, (std::vector<bool>{true, false, true}));
 }
 
 }  // namespace

@@ -4,10 +4,14 @@
 // compares with an oracle, in every verb; and the hashes that PyTorch pins.
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tilefold/reduce_by_index.hpp>
 #include <tilefold/sequential_blocks.hpp>
 #include <tilefold/tilefold.cuh>
 
@@ -179,6 +183,37 @@ TEST(SequentialBlocksGpu, FoldsAxes) {
       EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected)) << rows << " x " << width;
     }
   }
+}
+
+TEST(SequentialBlocksGpu, FoldsItemsByIndexAndDeferredSizes) {
+  const auto items = make_items<float>(pattern::mixed, 90000, seed());
+  std::vector<int> index;
+  for (int i = 0; i < 90000; ++i) index.push_back(i % 7 == 0 ? 2 : i % 2);
+  const auto of = [&](int k) {
+    std::vector<float> some;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (index[i] == k) some.push_back(items[i]);
+    }
+    return some;
+  };
+  const gpu_array<float> x(items);
+  const gpu_array<int> at(index);
+  const gpu_array<float> out(3);
+  cuda_executor exec;
+  reduce_by_index(exec, at.data(), at.data() + at.size(), x.data(), 3, out.data(),
+                  sequential_blocks<256>(plus{}));
+  const std::vector<float> found = out.to_host();
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_EQ(bytes_of(found[static_cast<std::size_t>(k)]),
+              bytes_of(tilefold::reduce(of(k), sequential_blocks<256>(plus{}))));
+  }
+  const gpu_array<int> n(std::vector<int>{70000});
+  reduce_into(exec, x.data(), deferred(n.data(), 90000), out.data(),
+              sequential_blocks<256>(plus{}));
+  exec.synchronize();
+  EXPECT_EQ(bytes_of(out.to_host()[0]),
+            bytes_of(tilefold::reduce(items.begin(), items.begin() + 70000,
+                                      sequential_blocks<256>(plus{}))));
 }
 
 TEST(SequentialBlocksGpu, GoesIntoAGraph) {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the host executor folds with sequential_blocks(): it folds the blocks of a range as a forest,
-// on all threads, and joins their values on the calling thread. Nothing here is inlined: the
-// caller's function may be compiled for a target that can fuse (detail/core/closing.hpp).
+// How the host executor folds with sequential_blocks(): it folds the blocks of long trees as a
+// forest, on all threads, and joins their values on the calling thread. Nothing here is inlined:
+// the caller's function may be compiled for a target that can fuse (detail/core/closing.hpp).
 //
-//     items     |  block 0  |  block 1  |  block 2  | .. | 4095 |  block 4096  |  ..
-//     values         v0          v1          v2       ..            a forest at a time
-//     total     ((v0 v1) v2) ..                                     joined, then the next forest
+//     trees      | block 0 | block 1 | block 2 | block 0 | block 1 | ..     up to 32768 blocks are
+//     values         v0        v1        v2        w0        w1     ..     a forest; then the next
+//     results       (v0 v1) v2                     w0 w1            ..
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tilefold/detail/core/closing.hpp>
@@ -48,32 +50,70 @@ struct value_place {
   }
 };
 
-/// Accumulators of n elements of `source` in blocks of Block, joined from left to right; n >= 1.
-template <class Policy, std::int64_t Block, class Executor, class Source, class Reducer>
-[[gnu::noinline]] typename Reducer::accumulator fold_sequence(const Executor& exec,
-                                                              const Source& source,
-                                                              const Reducer& reducer,
-                                                              std::int64_t n) {
-  using place = value_place<typename Reducer::accumulator>;
-  constexpr std::int64_t most_places = 4096;
-  const std::int64_t places = detail::smaller(tree::num_blocks(n, Block), most_places);
-  std::vector<place> values(static_cast<std::size_t>(places));
-  // Indices count from the start of the range, not of a block.
-  const auto items = detail::in_whole(source, 0);
-  place total;
-  for (std::int64_t done = 0; done < n;) {
-    const std::int64_t left = n - done;
-    const std::int64_t trees = left < Block ? 1 : detail::smaller(left / Block, most_places);
-    const std::int64_t length = detail::smaller(left, Block);
-    exec.template fold_forest<Policy>(equal_forest{detail::starting_at(items, done), trees, length},
-                                      trees, reducer, unfinished{}, unfinished{},
-                                      raw_output<place>{values.data()});
-    for (std::int64_t i = 0; i < trees; ++i) {
-      total.join(reducer, values[static_cast<std::size_t>(i)]);
-    }
-    done += trees * length;
+/// A block of a tree.
+struct tree_block {
+  std::int64_t tree;
+  std::int64_t first;
+  std::int64_t count;
+  bool is_last;
+};
+
+/// Blocks of trees of a forest, as a forest; refers to both. Indices count from the start of the
+/// tree that a block is of.
+template <class Forest>
+struct forest_of_blocks {
+  using source_type =
+      decltype(detail::starting_at(detail::in_whole(std::declval<const Forest&>().tree(0), 0), 0));
+  static constexpr bool in_one_range = false;
+
+  const Forest& forest;
+  const std::vector<tree_block>& blocks;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(blocks.size()); }
+  std::int64_t count(std::int64_t i) const { return at(i).count; }
+  source_type tree(std::int64_t i) const {
+    return detail::starting_at(detail::in_whole(forest.tree(at(i).tree), 0), at(i).first);
   }
-  return *total.value;
+
+ private:
+  const tree_block& at(std::int64_t i) const { return blocks[static_cast<std::size_t>(i)]; }
+};
+
+/// Folds the trees of more than `most_short` items in blocks of Block, joined from left to right;
+/// calls keep(i, accumulator of tree i). The blocks of several trees are folded together, and few
+/// times: each time all threads wait for the last one (2^28 floats by 2 threads: 0.8 of the speed
+/// of a plain sum with 4096 blocks at a time, 0.95 with 32768).
+template <class Policy, std::int64_t Block, class Executor, class Forest, class Reducer, class Keep>
+[[gnu::noinline]] void fold_long_trees(const Executor& exec, const Forest& forest,
+                                       std::int64_t most_short, const Reducer& reducer,
+                                       const Keep& keep) {
+  using place = value_place<typename Reducer::accumulator>;
+  constexpr std::size_t most_blocks = 32768;
+  std::vector<tree_block> blocks;
+  std::vector<place> values;
+  place total;
+  const auto fold_blocks = [&] {
+    const forest_of_blocks<Forest> all{forest, blocks};
+    values.resize(blocks.size());
+    exec.template fold_forest<Policy>(all, all.size(), reducer, unfinished{}, unfinished{},
+                                      raw_output<place>{values.data()});
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      total.join(reducer, values[i]);
+      if (!blocks[i].is_last) continue;
+      keep(blocks[i].tree, *total.value);
+      total.value.reset();
+    }
+    blocks.clear();
+  };
+  for (std::int64_t t = 0, trees = forest.size(); t < trees; ++t) {
+    const std::int64_t count = forest.count(t);
+    if (count <= most_short) continue;
+    for (std::int64_t first = 0; first < count; first += Block) {
+      blocks.push_back({t, first, detail::smaller(count - first, Block), count - first <= Block});
+      if (blocks.size() == most_blocks) fold_blocks();
+    }
+  }
+  if (!blocks.empty()) fold_blocks();
 }
 
 /// Folds the columns of `forest`, whose rows go by one stride, block of rows by block of rows;
@@ -120,8 +160,13 @@ struct sequential_folds<Executor> {
     if (n <= reducer.most_in_tree) {
       return exec.template fold<Policy>(source, reducer.of_block(), init, n);
     }
-    return finished(reducer.of_block(), init,
-                    host::fold_sequence<Policy, Block>(exec, source, reducer.of_block(), n));
+    std::optional<typename Reducer::result> result;
+    host::fold_long_trees<Policy, Block>(
+        exec, equal_forest{source, 1, n}, 0, reducer.of_block(),
+        [&](std::int64_t, const typename Reducer::accumulator& folded) {
+          result.emplace(finished(reducer.of_block(), init, folded));
+        });
+    return *std::move(result);
   }
 
   template <class Policy, class Source, class Reducer, class Init, class Out>
@@ -152,12 +197,11 @@ struct sequential_folds<Executor> {
                                           init, empty, out);
       }
     }
-    for (std::int64_t i = 0; i < trees; ++i) {
-      const std::int64_t n = forest.count(i);
-      if (n <= most) continue;
-      write(out, i, reducer.of_block(), init,
-            host::fold_sequence<Policy, Block>(exec, forest.tree(i), reducer.of_block(), n));
-    }
+    host::fold_long_trees<Policy, Block>(
+        exec, forest, most, reducer.of_block(),
+        [&](std::int64_t i, const typename Reducer::accumulator& folded) {
+          write(out, i, reducer.of_block(), init, folded);
+        });
   }
 
   template <class Policy, class Forest, std::int64_t Block, class Reducer, class Init, class Empty,
@@ -179,10 +223,7 @@ struct sequential_folds<Executor> {
         return;
       }
     }
-    for (std::int64_t i = 0; i < forest.size(); ++i) {
-      keep(i, host::fold_sequence<Policy, Block>(exec, detail::column_of(forest, i),
-                                                 reducer.of_block(), n));
-    }
+    host::fold_long_trees<Policy, Block>(exec, column_trees{forest}, 0, reducer.of_block(), keep);
   }
 
  private:
