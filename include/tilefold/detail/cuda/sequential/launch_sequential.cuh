@@ -48,7 +48,7 @@ constexpr tile_policy sequential_policy() {
   } else {
     tile_policy policy = policy_for(item_bytes<Source>);
     while (policy.tile() > Block && policy.nt > 128) policy.nt /= 2;
-    while (policy.tile() > Block && policy.vt > 8) policy.vt /= 2;
+    while (policy.tile() > Block && policy.vt > 4) policy.vt /= 2;
     while (policy.tile() > Block && policy.nt > warp_size) policy.nt /= 2;
     return policy;
   }

@@ -241,12 +241,15 @@ __global__ void __launch_bounds__(
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   using joiner_type = tree_joiner<Nt, Reducer>;
   using acc = typename Reducer::accumulator;
-  __shared__ typename work_type::shared_memory shared;
-  __shared__ typename joiner_type::shared_memory fetched;
+  using of_work = typename work_type::shared_memory;
+  using of_joiner = typename joiner_type::shared_memory;
+  // A thread block needs one of the two; both together may be more than there is.
+  alignas(of_work) alignas(of_joiner)
+      __shared__ unsigned char memory[detail::larger(sizeof(of_work), sizeof(of_joiner))];
   cuda::wait_for_previous_launch();
-  work_type work{forest, reducer, init, out, nullptr, nullptr, shared};
+  work_type work{forest, reducer, init, out, nullptr, nullptr, *reinterpret_cast<of_work*>(memory)};
   if (blockIdx.x >= plan.workers) {
-    joiner_type::join(plan, reducer, fetched,
+    joiner_type::join(plan, reducer, *reinterpret_cast<of_joiner*>(memory),
                       [&](std::int64_t t, const acc& value) { work.write_tree(t, value); });
     return;
   }
