@@ -60,9 +60,9 @@ struct fold_types<Named, with_sequential_blocks<Block, Op>, Lift, Init, Its...>
 ///   threads. Up to 3 * Block items it has the bits of `op` alone. An initial value stands in front
 ///   of the first block: op(init, the fold of the items).
 /// - Verbs: those with one result for each range, segment, array or axis: reduce,
-///   transform_reduce, segmented_reduce, batched_reduce, axis_reduce, also as _into(). Others do
-///   not compile, and neither does a call on ranks, on several GPUs or of streamed items: a join
-///   from left to right needs everything before it.
+///   transform_reduce, segmented_reduce, batched_reduce, axis_reduce, reduce_by_index, also as
+///   _into(). Others do not compile, and neither does a call on ranks, on several GPUs or of
+///   streamed items: a join from left to right needs everything before it.
 /// - Parameters: `Block` is a power of two from 256 to 2^20. `op` as in reduce(). With if_empty()
 ///   write if_empty(sequential_blocks<Block>(op), value).
 /// - Empty input: as for `op`. Throws as the verb does.
