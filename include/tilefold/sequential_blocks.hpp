@@ -69,8 +69,8 @@ struct fold_types<Named, with_sequential_blocks<Block, Op>, Lift, Init, Its...>
 /// - Memory: as the verb says. A segment or an array of more than 3 * Block items is written twice:
 ///   first as if it had none.
 /// - Workspace: on the host up to 32768 accumulators at a time, of columns two each. On a GPU an
-///   accumulator for each block of a range, and of rows that are fewer than the thread blocks that
-///   the GPU holds; else what the verb says.
+///   accumulator for each block of a range, and of rows of one length that are fewer than 16 for
+///   each thread block that the GPU holds; else what the verb says.
 /// - Work: as many lifts and combines as `op` alone, those of blocks one after the other. On a GPU
 ///   one launch for a range and for segments of one length, else one launch more than for `op`.
 ///   Columns of more than 3 * Block rows are read item by item there, at a fraction of the speed.

@@ -108,8 +108,16 @@ TEST(SequentialBlocksGpu, FollowsOneLaunchWithTheNext) {
 
 TEST(SequentialBlocksGpu, FoldsRowsFewAndMany) {
   const host_executor host;
-  for (const auto& [rows, length] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 100000}, {3, 1025}, {17, 1024}, {40, 5000}, {300, 1025}, {3000, 1100}, {50, 768}}) {
+  for (const auto& [rows, length] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 100000},
+                                                          {3, 1025},
+                                                          {17, 1024},
+                                                          {40, 5000},
+                                                          {300, 1025},
+                                                          {3000, 1100},
+                                                          {50, 768},
+                                                          {70000, 800},
+                                                          {5000, 2000}}) {
     const auto items = make_items<float>(pattern::mixed, rows * length, seed());
     const gpu_array<float> x(items);
     const gpu_array<float> out(rows);

@@ -69,11 +69,11 @@ inline std::int64_t columns_demand(std::int64_t n, std::int64_t columns, const f
   return most;
 }
 
-/// Of long rows in the order of torch_sum, fewer than there are blocks that the GPU holds.
+/// Of long rows in the order of torch_sum, fewer than so many for each block that the GPU holds.
 inline std::int64_t sequences_demand(std::int64_t segments, std::int64_t length,
                                      const fold_bytes& bytes, int num_sms) {
-  const std::int64_t rows =
-      detail::smaller(segments, num_sms * (most_resident_threads / detail::cuda::warp_size));
+  const std::int64_t blocks = num_sms * (most_resident_threads / detail::cuda::warp_size);
+  const std::int64_t rows = detail::smaller(segments, detail::cuda::least_whole_trees * blocks);
   return detail::cuda::split_demand(rows, tree::num_blocks(length, 8192), bytes.accumulator)
       .bytes();
 }

@@ -3,10 +3,9 @@
 // How a cuda_executor folds with sequential_blocks(). Trees of up to three blocks of items, for
 // which the order is that of the neighbour tree, go to the executor as they are:
 //
-//     a range, rows, columns                 length      who folds them
-//     ... of up to 3 blocks                              the executor's own launch
-//     ... fewer than the GPU holds blocks    longer      split_trees_kernel
-//     ... more                               longer      long_trees_kernel
+//     a range, rows, columns of up to 3 blocks of items      the executor's own launch
+//     longer                                                 split_trees_kernel
+//     ... 16 for each thread block that the GPU holds        whole_trees_kernel
 //
 //     segments, arrays                       the executor's launches, to which long ones seem to be
 //                                            empty; then long_trees_kernel, which writes those
@@ -34,6 +33,7 @@ namespace detail::cuda {
 template <class Out>
 struct only_output {
   using difference_type = std::int64_t;
+  static constexpr bool is_only = true;
 
   Out out;
 
@@ -73,6 +73,20 @@ auto ready_long_trees(const Job& job) {
                   "long_trees_kernel", policy.nt, starts::early);
 }
 
+template <class Build, std::int64_t Block, class Job>
+void launch_whole_trees(const Job& job, std::int64_t trees, std::int64_t length) {
+  constexpr tile_policy policy =
+      sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu,
+               &whole_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
+                                   closed_reducer<typename Job::reducer_type>,
+                                   typename Job::init_type, typename Job::out_type>,
+               "whole_trees_kernel", policy.nt, starts::early);
+  kernel.launch(kernel.most(trees), job.stream, job.forest, length, job.reducer, job.init, job.out);
+}
+
 /// Folds trees of one length, which is more than three blocks of items.
 template <class Build, std::int64_t Block, class Job, class WorkspaceFor>
 void launch_sequences(const Job& job, std::int64_t trees, std::int64_t length,
@@ -87,11 +101,10 @@ void launch_sequences(const Job& job, std::int64_t trees, std::int64_t length,
                                    closed_reducer<typename Job::reducer_type>,
                                    typename Job::init_type, typename Job::out_type>,
                "split_trees_kernel", policy.nt, starts::early);
-  if (trees >= split.resident) {
-    const auto whole = cuda::ready_long_trees<Build, Block>(job);
-    whole.launch(whole.most(trees), job.stream, job.forest, std::int64_t{0}, job.reducer, job.init,
-                 job.out);
-    return;
+  if constexpr (!requires { Job::out_type::is_only; }) {
+    if (trees >= least_whole_trees * split.resident) {
+      return cuda::launch_whole_trees<Build, Block>(job, trees, length);
+    }
   }
   const std::int64_t slices = tree::num_blocks(length, Block);
   if (slices > most_tiles) {
@@ -99,9 +112,9 @@ void launch_sequences(const Job& job, std::int64_t trees, std::int64_t length,
                               std::to_string(slices) + " blocks of " + std::to_string(Block) +
                               ", more than one launch can cover");
   }
-  const std::int64_t joiners =
-      detail::smaller(tree::num_blocks(trees, std::int64_t{policy.nt / warp_size}),
-                      detail::larger(split.resident / 8, std::int64_t{1}));
+  constexpr std::int64_t trees_of_block = std::int64_t{policy.nt / warp_size} * trees_of_joiner;
+  const std::int64_t joiners = detail::smaller(tree::num_blocks(trees, trees_of_block),
+                                               detail::larger(split.resident / 8, std::int64_t{1}));
   const std::int64_t most_workers = detail::larger(split.resident - joiners, std::int64_t{1});
   const std::int64_t workers = detail::smaller(trees * slices, most_workers);
   // Several at a time where a worker has many, so that none has many more than another.

@@ -4,12 +4,13 @@
 // thread block folds a block of items as a slice (forest/blocks_kernel.cuh), and the values of a
 // tree are joined from left to right. There are two ways.
 //
-//     many trees, or lengths that only the GPU knows: long_trees_kernel, a thread block a tree
+//     a thread block a tree: whole_trees_kernel for very many trees of one length,
+//     long_trees_kernel for lengths that only the GPU knows
 //
 //         tree      | block 0 | block 1 | block 2 | block 3 | ...     one after the other, each
 //         total         v0   v0 v1   (v0 v1) v2    ...                joined by the first thread
 //
-//     few trees of one length: split_trees_kernel
+//     other trees of one length: split_trees_kernel
 //
 //         workers   | block 0 | block 1 | block 2 | ...     dealt in turn, so that the first are
 //         partials  [   v0        v1        v2      ]       there first, 256 with one counter
@@ -52,6 +53,39 @@ class sequence_total {
   bool is_empty_ = true;
 };
 
+/// Folds tree t of `count` items, which is written; all threads of a block together.
+template <std::int64_t Block, class Reducer, class Work>
+TILEFOLD_D void fold_sequence(const Reducer& reducer, Work& work, std::int64_t t,
+                              std::int64_t count) {
+  using acc = typename Reducer::accumulator;
+  const auto slices = static_cast<int>(tree::num_blocks(count, Block));
+  sequence_total<Reducer> total(reducer);
+#pragma unroll 1
+  for (int s = 0; s < slices; ++s) {
+    slot<acc> value;
+    work.fold(tree_slice{t, count, Block, s, slices, 0}, value);
+    if (threadIdx.x == 0) total.join(value.value);
+  }
+  if (threadIdx.x == 0) work.write_tree(t, total.value());
+}
+
+/// Folds trees of one length, which all have items.
+template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
+          class Out>
+__global__ void __launch_bounds__(
+    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
+    whole_trees_kernel(Forest forest, std::int64_t length, Reducer reducer, Init init, Out out) {
+  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  __shared__ typename work_type::shared_memory shared;
+  cuda::wait_for_previous_launch();
+  work_type work{forest, reducer, init, out, nullptr, nullptr, shared};
+  const std::int64_t trees = forest.size();
+#pragma unroll 1
+  for (auto t = static_cast<std::int64_t>(blockIdx.x); t < trees; t += gridDim.x) {
+    cuda::fold_sequence<Block>(reducer, work, t, length);
+  }
+}
+
 /// Folds the trees of more than `most_short` items, of any lengths, and leaves the others alone.
 /// Block b looks at trees b, b + blocks..., Nt of them at a time.
 template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
@@ -60,7 +94,6 @@ __global__ void __launch_bounds__(
     Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
     long_trees_kernel(Forest forest, std::int64_t most_short, Reducer reducer, Init init, Out out) {
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
-  using acc = typename Reducer::accumulator;
   __shared__ typename work_type::shared_memory shared;
   __shared__ unsigned found[Nt / warp_size];
   cuda::wait_for_previous_launch();
@@ -78,22 +111,17 @@ __global__ void __launch_bounds__(
 #pragma unroll 1
       for (unsigned left = found[w]; left != 0; left &= left - 1) {
         const std::int64_t t = first + (w * warp_size + __ffs(static_cast<int>(left)) - 1) * blocks;
-        const std::int64_t count = forest.count(t);
-        const auto slices = static_cast<int>(tree::num_blocks(count, Block));
-        sequence_total<Reducer> total(reducer);
-#pragma unroll 1
-        for (int s = 0; s < slices; ++s) {
-          slot<acc> value;
-          work.fold(tree_slice{t, count, Block, s, slices, 0}, value);
-          if (threadIdx.x == 0) total.join(value.value);
-        }
-        if (threadIdx.x == 0) work.write_tree(t, total.value());
+        cuda::fold_sequence<Block>(reducer, work, t, forest.count(t));
       }
     }
     __syncthreads();  // all have read what was found
   }
 }
 
+/// Trees that a warp joins, and that a thread block folds by itself, if there are as many; of fewer
+/// the last ones would be waited for.
+inline constexpr int trees_of_joiner = 16;
+inline constexpr int least_whole_trees = 16;
 /// Values that have one counter.
 inline constexpr int sequence_chunk = 256;
 /// Blocks of items that a worker folds before it counts them, if there are many: what it counts
