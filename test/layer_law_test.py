@@ -28,11 +28,11 @@ LAYERS = [
      ["detail/cuda/range/*"], ["reducer.hpp"], ["reducers/basic.hpp"], ["reducers/arg.hpp"], ["reducers/*"],
      ["detail/cuda/forest/*"],
      ["detail/cuda/columns/*", "detail/cuda/index/*", "detail/cuda/keys/*", "detail/cuda/rows/*"],
-     ["detail/cuda/exact/*"], ["detail/cuda/in_kernel/*"],
+     ["detail/cuda/sequential/*"], ["detail/cuda/exact/*"], ["detail/cuda/in_kernel/*"],
      # Reducers that bring folds of their own.
      ["reducers/exact.hpp", "reducers/fuse.hpp", "reducers/top_k.hpp"]],
     [["host.hpp"], ["memory_resource.cuh"], ["cuda.cuh"], ["detail/executor/*"], ["dispatch.hpp"]],
-    [["detail/verbs/reducer_verb.hpp"], ["deferred.hpp"], ["segment_bound.hpp"], ["reduce_on.hpp"],
+    [["sequential_blocks.hpp"], ["detail/verbs/reducer_verb.hpp"], ["deferred.hpp"], ["segment_bound.hpp"], ["reduce_on.hpp"],
      ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["transform_rows.hpp"], ["batched_reduce.hpp"],
      ["reduce_by_key.hpp"], ["reduce_by_index.hpp"], ["axis_reduce.hpp"], ["inner_product.hpp"],
      ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"], ["deposit.cuh"],

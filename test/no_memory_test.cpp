@@ -58,6 +58,7 @@ TEST_P(VerbsWithoutMemory, OfARange) {
   check(r::exact_sum{});
   check(r::logsumexp{});
   check(r::kurtosis{});
+  check(sequential_blocks<8192>(plus{}));
   const std::vector<int> whole(most, 3);
   expect_all_or_nothing<double>(1, [&](double* out) {
     *out = static_cast<double>(
@@ -92,6 +93,7 @@ TEST_P(VerbsWithoutMemory, OfSegments) {
   check(if_empty(r::mean{}, -1.0));
   check(r::exact_sum{});
   check(r::sum{});
+  check(sequential_blocks<8192>(plus{}));
 }
 
 TEST_P(VerbsWithoutMemory, OfArraysByThemselves) {
@@ -118,6 +120,7 @@ TEST_P(VerbsWithoutMemory, OfColumns) {
                                       {{5, 130000}, 1}}) {
     failures += check(plus{}, extents, axis);
     failures += check(r::mean{}, extents, axis);
+    failures += check(sequential_blocks<8192>(plus{}), extents, axis);
     failures += check(r::variance{}, extents, axis);
     failures += check(r::exact_mean{}, extents, axis);
     failures += check(maximum{}, extents, axis);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators and reducers other than sums: several results in one pass, a question to every item,
-// and operators that are not commutative, for which the peers have no fold.
+// operators that are not commutative, for which the peers have no fold, and sums in PyTorch's
+// order, whose blocks are joined one after the other.
+#include <tilefold/sequential_blocks.hpp>
+
 #include "../support/functions.hpp"
 #include "../support/structs.hpp"
 #include "../support/tilefold.cuh"
@@ -57,6 +60,12 @@ void add_operators(shapes& all, cudaStream_t stream) {
       "float_noncommutative", stream, later_reading{}));
   all.push_back(large_reduction<last_present<double>, half_missing<double>, double>(
       "double_noncommutative", stream, later_reading{}));
+  all.push_back(reduction<floating_sum<float, float>, mixed<float>, float>(
+      "float_sum_sequential_blocks", stream, tilefold::sequential_blocks<8192>(tilefold::plus{})));
+  all.back().modes = {mode::graph};
+  all.push_back(reduction<floating_sum<double, double>, mixed<double>, double>(
+      "double_sum_sequential_blocks", stream, tilefold::sequential_blocks<8192>(tilefold::plus{})));
+  all.back().modes = {mode::graph};
   all.push_back(large_reduction<rotation_product, rotations, matrix<float>>(
       "matrix_noncommutative", stream, matrix_product{}));
 }

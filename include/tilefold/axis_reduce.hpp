@@ -47,16 +47,17 @@ void fold_plan(Executor& base, const Bound& bound, const InIt& in, const OutIt& 
   const auto source = bound.source(unless_empty{base, plan.length > 0, "in"}, in);
   const auto raw_out = base.accessible(out, "out");
   using out_iterator = std::remove_const_t<decltype(raw_out)>;
+  auto&& folder = detail::folder_of(base, bound.reducer);
   if (detail::has_equal_trees(plan)) {
     detail::for_each_line(plan.out, raw_out, [&](std::int64_t n, const auto& results) {
-      base.template fold_forest<Policy>(detail::equal_forest{source, n, plan.length}, n,
-                                        bound.reducer, bound.start, empty, results);
+      folder.template fold_forest<Policy>(detail::equal_forest{source, n, plan.length}, n,
+                                          bound.reducer, bound.start, empty, results);
     });
   } else {
     const column_forest<std::remove_const_t<decltype(source)>> columns{source, plan.columns,
                                                                        plan.rows};
-    base.template fold_columns<Policy>(columns, bound.reducer, bound.start, empty,
-                                       strided_output<out_iterator>{raw_out, plan.out});
+    folder.template fold_columns<Policy>(columns, bound.reducer, bound.start, empty,
+                                         strided_output<out_iterator>{raw_out, plan.out});
   }
 }
 

@@ -24,6 +24,7 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/signature.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
+#include <tilefold/detail/verbs/kept_order.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/error.hpp>
@@ -95,7 +96,8 @@ class piece {
     static_assert(of_one_rank,
                   "tilefold: a piece is what one rank's items bring: pass the executor that folds "
                   "them, not ranks(), and merge the pieces of all ranks");
-    if constexpr (of_one_rank && detail::folds<Acc, Exec, arguments, detail::as_is, It>()) {
+    if constexpr (of_one_rank && detail::keeps_tree_order<Op>() &&
+                  detail::folds<Acc, Exec, arguments, detail::as_is, It>()) {
       static_assert(!detail::device_only<Op>,
                     "tilefold: a piece is finished on the host, so its operator must be "
                     "__host__ __device__");

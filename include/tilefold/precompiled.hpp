@@ -233,6 +233,8 @@ inline constexpr detail::op<detail::exactly_summed> exact_sum{"exact_sum"};
 inline constexpr detail::op<detail::exactly_divided> exact_mean{"exact_mean"};
 inline constexpr detail::op<detail::checked_in_64_bits> checked_sum{"checked_sum"};
 inline constexpr detail::op<detail::always<summary_of_items>::of> summary{"summary"};
+inline constexpr detail::op<detail::accumulated> torch_sum{"torch_sum"};
+inline constexpr detail::op<detail::accumulated> torch_product{"torch_product"};
 
 /// An executor of libtilefold; host_executor and cuda_executor make one.
 class executor {

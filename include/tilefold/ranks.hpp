@@ -30,6 +30,7 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/ranks/rank_merges.hpp>
 #include <tilefold/detail/ranks/rank_segments.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
+#include <tilefold/detail/verbs/kept_order.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -180,7 +181,8 @@ class ranks_executor {
     static_assert(!(detail::device_only<Functions> || ...),
                   "tilefold: what ranks send is put together on the host, so the operator must be "
                   "__host__ __device__");
-    return local_type::template takes<Accumulator, Result, Functions...>();
+    return detail::keeps_tree_order<Functions...>() &&
+           local_type::template takes<Accumulator, Result, Functions...>();
   }
   template <class... Functions>
   static constexpr bool takes_functions() {

@@ -13,6 +13,7 @@ TILEFOLD_WARNINGS_OFF
 
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
+#include <tilefold/detail/verbs/kept_order.hpp>
 #include <tilefold/dispatch.hpp>
 
 #if defined(__CUDACC__)
@@ -191,6 +192,8 @@ constexpr bool folds_keys(const key_arguments<Equal, Arguments>*) {
   if constexpr (changes) {
     return false;
   } else if constexpr (!detail::folds_forest<Named, Executor, ValuesOut, Arguments, Values>()) {
+    return false;
+  } else if constexpr (!detail::keeps_tree_order<typename Arguments::op_type>()) {
     return false;
   } else if constexpr (!executor_base_t<Executor>::template takes_functions<Equal>()) {
     return false;

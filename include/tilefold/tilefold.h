@@ -236,7 +236,8 @@ TILEFOLD_API tilefold_status tilefold_dot(tilefold_executor* executor, const voi
  * thread at a time. After a status other than TILEFOLD_OK a piece is as it was. */
 typedef struct tilefold_piece tilefold_piece;
 
-/* The piece of no items, at `position` of a sequence of items of `dtype`. */
+/* The piece of no items, at `position` of a sequence of items of `dtype`. There are none of
+ * torch_sum and torch_product: TILEFOLD_UNSUPPORTED. */
 TILEFOLD_API tilefold_status tilefold_piece_create(const char* op, tilefold_dtype dtype,
                                                    int64_t position, tilefold_piece** piece);
 /* Adds n items that follow; returns when they are folded. On a GPU: operations of which the values

@@ -31,6 +31,7 @@
 #include <tilefold/reducers/top_k.hpp>
 #include <tilefold/segment_bound.hpp>
 #include <tilefold/segmented_reduce.hpp>
+#include <tilefold/sequential_blocks.hpp>
 #include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>
 #include <tilefold/transform_rows.hpp>

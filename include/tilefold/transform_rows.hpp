@@ -17,6 +17,7 @@ TILEFOLD_WARNINGS_OFF
 
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
+#include <tilefold/detail/verbs/kept_order.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
@@ -67,7 +68,8 @@ inline constexpr bool is_host_executor<basic_host_executor<Mode>> = true;
 template <class Exec, class T, class R, class Function, class Out>
 constexpr bool joins_rows() {
   using arguments = init_and_op<no_init, R>;
-  if constexpr (!detail::folds<void, Exec, arguments, as_is, const T*>()) {
+  if constexpr (!detail::keeps_tree_order<R>() ||
+                !detail::folds<void, Exec, arguments, as_is, const T*>()) {
     return false;
   } else if constexpr (!executor_base_t<Exec>::template takes_items<T>() ||
                        !executor_base_t<Exec>::template takes_functions<Function>()) {

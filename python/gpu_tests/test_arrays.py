@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Arrays of a GPU: the bits of NumPy's, the same kind of array on the same device, in the stream that is current.
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -70,6 +73,44 @@ def test_long_ranges(dtype):
     gpu = on_gpu(host)
     for op in ("sum", "sum64", "max", "mean", "variance", "arg_min", "count_nonzero", "logsumexp", "l2"):
         assert same_bits(on_host(tilefold.reduce(gpu, op)), np.asarray(tilefold.reduce(host, op))), op
+
+
+@pytest.mark.parametrize("dtype", oracle.FLOATS)
+def test_the_order_of_torch(dtype):
+    for shape in ((5, 100), (1, 24577), (3, 100_003), (300, 30_000), (1, 3_000_017)):
+        host = items(dtype, shape)
+        gpu = on_gpu(host)
+        for function in (tilefold.sum, tilefold.prod):
+            for axis in (0, 1):
+                expected = function(host, axis, dtype=host.dtype, order="torch")
+                assert same_bits(on_host(function(gpu, axis, dtype=gpu.dtype, order="torch")), expected), (shape, axis)
+    row, offsets = items(dtype, 200_000), np.array([0, 5, 5, 40_000, 200_000])
+    got = tilefold.segment_reduce(on_gpu(row), offsets, "torch_sum")
+    assert same_bits(on_host(got), tilefold.segment_reduce(row, offsets, "torch_sum"))
+
+
+#: The environment decides when torch is imported.
+BESIDE_TORCH = """
+import random, sys, torch, tilefold
+rng = random.Random(int(sys.argv[1]))
+raw = {2: torch.int16, 4: torch.int32, 8: torch.int64}
+for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+    for _ in range(40):
+        n = int(2 ** rng.uniform(0, 28 if dtype == torch.float32 else 26))
+        rows = max(1, min(rng.randrange(1, 300), 2 ** 26 // n))
+        x = torch.randn(rows, n, device="cuda").to(dtype)
+        for ours, theirs in ((tilefold.sum, torch.sum), (tilefold.prod, torch.prod)):
+            if ours is tilefold.prod:
+                x = 1 + x / max(8, n ** 0.5)
+            a, b = ours(x, 1, dtype=dtype, order="torch"), theirs(x, 1)
+            assert torch.equal(a.view(raw[x.element_size()]), b.view(raw[x.element_size()])), (dtype, rows, n, ours)
+"""
+
+
+@pytest.mark.skipif(tuple(map(int, torch.__version__.split(".")[:2])) < (2, 15), reason="torch has no order before 2.15")
+def test_the_bits_of_torch_itself():
+    env = {**os.environ, "PYTORCH_SUM_INNER_TREE": "1"}
+    subprocess.run([sys.executable, "-c", BESIDE_TORCH, "1"], check=True, env=env)
 
 
 @given(st.data())

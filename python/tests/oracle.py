@@ -59,6 +59,15 @@ def tree(rows, join):
     return rows[:, 0]
 
 
+def torch_order(rows, join):
+    """The order of PyTorch's sums: trees over blocks, whose values are joined from left to right."""
+    values = [tree(rows[:, begin:begin + 8192], join) for begin in range(0, rows.shape[1], 8192)]
+    total = values[0]
+    for value in values[1:]:
+        total = join(total, value)
+    return total
+
+
 def in_32_bits(dtype):
     """The accumulator of "sum32" and "product32"."""
     return np.dtype(f"{dtype.kind}4")
@@ -221,6 +230,8 @@ TABLE = {
     "exact_sum": (REAL, exactly, 0),
     "exact_mean": (REAL, lambda r: exactly(r, r.shape[1], "f8"), 0),
     "checked_sum": (INTEGERS + ["?"], verdicts, 0),
+    "torch_sum": (FLOATS, lambda r: 0 + torch_order(r.astype(narrow(r.dtype)), np.add), 0),
+    "torch_product": (FLOATS, lambda r: canonical(torch_order(r.astype(narrow(r.dtype)), np.multiply)), 0),
 }
 
 

@@ -242,7 +242,7 @@ def test_dot_products(seed):
 NOTHING = {  # of float32, from docs/c.md
     "sum": -0.0, "sum64": -0.0, "product": 1, "product64": 1, "min": np.inf, "max": -np.inf, "minmax": [np.inf, -np.inf],
     "any": False, "all": True, "count_nonzero": 0, "l1": 0, "l2": 0, "linf": 0, "logsumexp": -np.inf,
-    "softmax_pair": [-np.inf, 0], "compensated_sum": -0.0, "exact_sum": 0,
+    "softmax_pair": [-np.inf, 0], "compensated_sum": -0.0, "exact_sum": 0, "torch_sum": 0, "torch_product": 1,
 }
 
 

@@ -62,6 +62,7 @@ GPU = "tensor, jax = Tensor(), JaxArray()\n"
 ROWS = """
 tf.sum(f4)                                      np.float32
 tf.sum(f8)                                      np.float64
+tf.sum(f4, order="torch")                       np.float32
 tf.sum(f2)                                      np.number[Any]
 tf.sum(c8)                                      np.complex64
 tf.sum(i4)                                      np.integer[Any]

@@ -88,6 +88,8 @@ def ends_of(code: Code) -> Tuple[int, int]:
 def folded_as(op: str, items: Code, wanted: Code) -> Tuple[str, bool]:
     """A sum or a product of items as `wanted`: the operation, and whether the items are converted before it. Floats
     become float64, and integers 64 bits of their sign, while they are read."""
+    if op.startswith("torch_"):
+        return op, items != wanted
     if is_float(items) and wanted == FLOAT64 and items != FLOAT64:
         return op + "64", False
     same_sign = items[0] == wanted[0] or (items == BOOL and wanted[0] == 0)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     Floating = np.floating[Any]
     Integer = np.integer[Any]
     Number = np.number[Any]
+    Order = Optional[Literal["torch"]]  # of a sum or a product
     Integers = NDArray[Union[Integer, np.bool_]]
 
     class Reduction(Protocol[ScalarOf]):
@@ -172,49 +173,55 @@ if TYPE_CHECKING:
         """Integers in 64 bits, narrow floats in float32; of `dtype` where it is a type."""
         @overload
         def __call__(self, x: Items, axis: Axis = ..., *, dtype: object = ..., keepdims: bool = ..., out: Out,
-                     initial: object = ..., where: Optional[Items] = ..., stream: object = ...) -> Out: ...
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
+                     stream: object = ...) -> Out: ...
         @overload
         def __call__(self, x: Gpu, axis: Axis = ..., *, dtype: object = ..., keepdims: bool = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ..., stream: object = ...) -> Gpu: ...
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
+                     stream: object = ...) -> Gpu: ...
         @overload
         def __call__(self, x: NDArray[Wide], axis: None = ..., *, dtype: None = ..., keepdims: Keep = ...,
-                     out: None = ..., initial: object = ..., where: Optional[Items] = ...,
+                     out: None = ..., initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
                      stream: object = ...) -> Wide: ...
         @overload
         def __call__(self, x: NDArray[Wide], axis: Axes, *, dtype: None = ..., keepdims: bool = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ..., stream: object = ...) -> NDArray[Wide]: ...
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
+                     stream: object = ...) -> NDArray[Wide]: ...
         @overload
         def __call__(self, x: NDArray[Wide], axis: None = ..., *, dtype: None = ..., keepdims: Literal[True],
-                     out: None = ..., initial: object = ..., where: Optional[Items] = ...,
+                     out: None = ..., initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
                      stream: object = ...) -> NDArray[Wide]: ...
         @overload
         def __call__(self, x: Integers, axis: None = ..., *, dtype: None = ..., keepdims: Keep = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ..., stream: object = ...) -> Integer: ...
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
+                     stream: object = ...) -> Integer: ...
         @overload
         def __call__(self, x: Integers, axis: Axes, *, dtype: None = ..., keepdims: bool = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ...,
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
                      stream: object = ...) -> NDArray[Integer]: ...
         @overload
         def __call__(self, x: Host, axis: None = ..., *, dtype: DType[Scalar], keepdims: Keep = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ..., stream: object = ...) -> Scalar: ...
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
+                     stream: object = ...) -> Scalar: ...
         @overload
         def __call__(self, x: Host, axis: Axes, *, dtype: DType[Scalar], keepdims: bool = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ...,
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
                      stream: object = ...) -> NDArray[Scalar]: ...
         @overload
         def __call__(self, x: Host, axis: None = ..., *, dtype: object = ..., keepdims: Keep = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ..., stream: object = ...) -> Number: ...
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
+                     stream: object = ...) -> Number: ...
         @overload
         def __call__(self, x: Host, axis: Axes, *, dtype: object = ..., keepdims: bool = ..., out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ...,
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
                      stream: object = ...) -> NDArray[Number]: ...
         @overload
         def __call__(self, x: Host, axis: None = ..., *, dtype: object = ..., keepdims: Literal[True],
-                     out: None = ..., initial: object = ..., where: Optional[Items] = ...,
+                     out: None = ..., initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
                      stream: object = ...) -> NDArray[Number]: ...
         @overload
         def __call__(self, x: Host, axis: None = ..., *, dtype: object = ..., keepdims: bool, out: None = ...,
-                     initial: object = ..., where: Optional[Items] = ...,
+                     initial: object = ..., where: Optional[Items] = ..., order: Order = ...,
                      stream: object = ...) -> Union[Number, NDArray[Number]]: ...
 
     class ExactSum(Protocol):

@@ -163,6 +163,16 @@ struct output_of<double> {
 };
 #endif
 
+/// The initial value of an operation's folds: PyTorch's sums begin with +0.
+template <op Which>
+constexpr auto initial_value() {
+  if constexpr (Which == op::torch_sum) {
+    return 0.0f;
+  } else {
+    return detail::no_init{};
+  }
+}
+
 /// Which folds of a job a reducer is for.
 struct lengths {
   bool range;     // one
@@ -174,11 +184,12 @@ inline constexpr lengths any_lengths{true, true, true};
 /// Folds a job with a reducer; its results are of type Out.
 template <op Which, class It, class Out, lengths Lengths, class Acc, class Reducer, class Exec>
 void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
-  const auto bound =
-      detail::bind<Acc, It>(detail::init_and_op{detail::no_init{}, reducer}, detail::as_is{});
+  const auto bound = detail::bind<Acc, It>(
+      detail::init_and_op{capi::initial_value<Which>(), reducer}, detail::as_is{});
   const auto items = bound.source(detail::unless_empty{exec, call.reads_items, "items"},
                                   capi::items_of<It>(call.items, call.type));
   const auto empty = bound.empty("reduce");
+  auto&& folder = detail::folder_of(exec, bound.reducer);
   using out_type = typename output_of<Out>::type;
   const out_type results = output_of<Out>::at(call);
   using policy = detail::default_policy;
@@ -190,14 +201,14 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
       if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
         (void)exec.accessible(static_cast<const char*>(call.results), "out");
       }
-      exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step,
-                                      results);
+      folder.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step,
+                                        results);
       return;
     }
   }
   if constexpr (has_rows<Which, It> && Lengths.equal) {
     if (in_rows) {
-      exec.template fold_forest<policy>(
+      folder.template fold_forest<policy>(
           detail::equal_forest{items, call.segments, call.offsets.step}, call.segments,
           bound.reducer, bound.start, empty,
           detail::stepped_output<out_type>{results, call.plan.out.inner_stride()});
@@ -210,12 +221,12 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
   if (call.by_columns) {
     const detail::column_forest<std::remove_const_t<decltype(items)>> columns{
         items, call.plan.columns, call.plan.rows};
-    exec.template fold_columns<policy>(columns, bound.reducer, bound.start, empty,
-                                       detail::strided_output<out_type>{results, call.plan.out});
+    folder.template fold_columns<policy>(columns, bound.reducer, bound.start, empty,
+                                         detail::strided_output<out_type>{results, call.plan.out});
   } else if constexpr (Lengths.segments) {
     detail::for_each_line(call.plan.out, results, [&](std::int64_t n, const auto& out) {
-      exec.template fold_forest<policy>(detail::offsets_forest{items, call.offsets, n}, n,
-                                        bound.reducer, bound.start, empty, out);
+      folder.template fold_forest<policy>(detail::offsets_forest{items, call.offsets, n}, n,
+                                          bound.reducer, bound.start, empty, out);
     });
   }
 }
@@ -300,7 +311,7 @@ struct basic_kernel {
   bool has_empty;     // whether a range of nothing has a result; a segment always has
   std::int64_t accumulator_bytes;
   void (*fold)(Exec&, const job&);
-  const piece_kind* pieces;  // of the host's kernels
+  const piece_kind* pieces;  // of the host's kernels; null if there are none
   bool reads_by_pointer;     // its items, which are of the dtype then
 };
 
@@ -379,7 +390,7 @@ class basic_table_part {
       row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));
       row.fold = &fold_job<Which, It, Out, Make, Exec>;
       row.reads_by_pointer = std::is_pointer_v<It>;
-      if constexpr (on_host && Which != op::statistics) {
+      if constexpr (on_host && Which != op::statistics && !has_own_order(Which)) {
         row.pieces = &piece_of<Which, It, Out, Make>::kind();
       }
     }

@@ -44,7 +44,8 @@ std::unique_ptr<tilefold_piece> piece_called(const detail::piece_bytes& read) {
       const auto which = static_cast<op>(i);
       const auto type = static_cast<dtype>(j);
       const auto* const found = kernels().find(which, type);
-      if (found == nullptr || signature_of(which, type, *found->pieces) != read.signature) continue;
+      if (found == nullptr || found->pieces == nullptr) continue;
+      if (signature_of(which, type, *found->pieces) != read.signature) continue;
       return std::make_unique<tilefold_piece>(
           tilefold_piece{which, type, found->pieces, found->has_empty, found->pieces->make(0)});
     }
@@ -110,6 +111,12 @@ tilefold_status tilefold_piece_create(const char* op, tilefold_dtype dtype, int6
     const capi::op which = read.operation(op);
     const capi::dtype type = read.type(dtype, "dtype");
     const auto& found = read.kernel_of(which, type);
+    if (found.pieces == nullptr) {
+      throw unsupported("tilefold_piece_create: there are no pieces of " +
+                        std::string(name_of(which)) +
+                        ": it joins blocks of items from left to right, which needs everything "
+                        "before them");
+    }
     read.count(position, "position");
     read.require(piece, "piece", true);
     *piece = new tilefold_piece{which, type, found.pieces, found.has_empty,

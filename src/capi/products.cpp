@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products, as sums.
+#include <tilefold/sequential_blocks.hpp>
+
 #include "complex_items.hpp"
 #include "kernels.hpp"
 
@@ -13,6 +15,14 @@ template <class T>
 struct make_complex {
   auto operator()() const { return if_empty(r::product{}, typename T::value_type(1)); }
 };
+
+/// In the order of PyTorch's products.
+struct make_torch_product {
+  auto operator()() const { return sequential_blocks<8192>(r::product{}); }
+};
+
+template <class T>
+using accumulated = detail::accumulator_t<void, multiplies, T, detail::no_init>;
 
 }  // namespace
 
@@ -35,6 +45,8 @@ void add_products(table& all) {
       {dtype::int8, dtype::int16, dtype::int32});
   all.add_any<op::product32, make, std::uint32_t, std::uint32_t>(
       {dtype::uint8, dtype::uint16, dtype::uint32});
+  all.add_typed<op::torch_product, make_torch_product, accumulated, half, bfloat16, float,
+                double>();
   all.add_alias(op::product, op::product64, narrow_integers);
   all.add_alias(op::product, op::product64, {dtype::int64, dtype::uint64, dtype::boolean});
   all.add_alias(op::product64, op::product, {dtype::float64});

@@ -2,6 +2,7 @@
 //
 // Sums: in the accumulator of docs/numerics.md, and in 64 bits, which may not hold them.
 #include <tilefold/reducers/checked_sum.hpp>
+#include <tilefold/sequential_blocks.hpp>
 
 #include "complex_items.hpp"
 #include "kernels.hpp"
@@ -22,6 +23,11 @@ struct value_and_fits {
   value_and_fits() = default;
   TILEFOLD_HD value_and_fits(const r::checked_value<T>& found)
       : value(found.value), fits(found.fits ? 1 : 0) {}
+};
+
+/// In the order of PyTorch's sums (docs/order.md).
+struct make_torch_sum {
+  auto operator()() const { return sequential_blocks<8192>(r::sum{}); }
 };
 
 }  // namespace
@@ -51,6 +57,7 @@ void add_sums(table& all) {
       {dtype::uint8, dtype::uint16, dtype::uint32, dtype::uint64});
   all.add_any<op::sum64, plain<r::sum>, double, double>(
       {dtype::float16, dtype::bfloat16, dtype::float32});
+  all.add_typed<op::torch_sum, make_torch_sum, accumulated, half, bfloat16, float, double>();
   all.add_alias(op::sum, op::sum64, narrow_integers);
   all.add_alias(op::sum, op::sum64, {dtype::boolean});
   all.add_alias(op::sum64, op::sum, {dtype::int64, dtype::uint64, dtype::float64});

@@ -66,6 +66,8 @@ enum class op : std::uint8_t {
   exact_mean,
   checked_sum,
   summary,
+  torch_sum,
+  torch_product,
   statistics,  // not by name: tilefold_stats()
 };
 inline constexpr int num_named_ops = static_cast<int>(op::statistics);
@@ -104,6 +106,8 @@ inline constexpr std::string_view op_names[num_ops] = {
     "exact_mean",
     "checked_sum",
     "summary",
+    "torch_sum",
+    "torch_product",
     "statistics",
 };
 
@@ -138,10 +142,17 @@ constexpr bool is_common(op which) {
     case op::any:
     case op::all:
     case op::softmax_pair:
+    case op::torch_sum:
+    case op::torch_product:
       return true;
     default:
       return is_rounded(which);
   }
+}
+
+/// Operations whose items are joined in another order than that of the neighbour tree.
+constexpr bool has_own_order(op which) {
+  return which == op::torch_sum || which == op::torch_product;
 }
 
 struct dtype_row {

@@ -335,6 +335,49 @@ TEST_F(CInterface, SaysOfEachSumWhether64BitsHoldIt) {
                TILEFOLD_UNSUPPORTED, "there is no checked_sum of float32");
 }
 
+// The same as sequential_blocks(), with PyTorch's +0 in front of a sum.
+TEST_F(CInterface, FoldsInTheOrderOfTorch) {
+  const auto check = [&]<class T>(T) {
+    using wide = std::conditional_t<is_narrow_float<T>, float, T>;
+    const auto x = make_items<T>(pattern::near_one, 100001, 5);
+    const auto sum = [](const auto& items) {
+      return tilefold::reduce(items, wide(0), sequential_blocks<8192>(plus{}));
+    };
+    const auto product = [](const auto& items) {
+      return tilefold::reduce(items, sequential_blocks<8192>(multiplies{}));
+    };
+    EXPECT_TRUE(same_bits(reduced<wide>("torch_sum", x), sum(x)));
+    EXPECT_TRUE(same_bits(reduced<wide>("torch_product", x), product(x)));
+    const std::int64_t offsets[] = {0, 0, 24577, 100001};
+    std::vector<wide> sums(3);
+    must(tilefold_segmented_reduce(host_, "torch_sum", x.data(), code<T>, 100001, offsets,
+                                   code<std::int64_t>, 3, sums.data()));
+    EXPECT_TRUE(same_bits(sums[0], wide(0)));
+    EXPECT_TRUE(same_bits(sums[1], sum(std::vector<T>(x.begin(), x.begin() + 24577))));
+    EXPECT_TRUE(same_bits(sums[2], sum(std::vector<T>(x.begin() + 24577, x.end()))));
+    // 50000 rows of 2 columns.
+    const std::int64_t extents[] = {50000, 2};
+    const std::int32_t axis = 0;
+    must(tilefold_axis_reduce(host_, "torch_sum", x.data(), code<T>, 2, extents, nullptr, 1, &axis,
+                              sums.data(), nullptr));
+    for (std::size_t k = 0; k < 2; ++k) {
+      std::vector<T> column;
+      for (std::size_t i = k; i < 100000; i += 2) column.push_back(x[i]);
+      EXPECT_TRUE(same_bits(sums[k], sum(column)));
+    }
+  };
+  check(half{});
+  check(bfloat16{});
+  check(float{});
+  check(double{});
+  tilefold_piece* piece = nullptr;
+  expect_error(tilefold_piece_create("torch_sum", code<float>, 0, &piece), TILEFOLD_UNSUPPORTED,
+               "there are no pieces of torch_sum");
+  std::int64_t result = 0;
+  expect_error(tilefold_reduce(host_, "torch_sum", &result, code<std::int64_t>, 1, &result),
+               TILEFOLD_UNSUPPORTED, "there is no torch_sum of int64");
+}
+
 TEST_F(CInterface, AgreesWithItselfOnAnyNumberOfThreads) {
   const auto x = items_of<float>(1000001);
   for (const char* op : {"sum", "variance", "logsumexp", "exact_sum", "l2"}) {
@@ -1268,7 +1311,7 @@ TEST(Precompiled, ResultsHaveTheSizeThatCWrites) {
               p::mean, p::variance, p::population_variance, p::standard_deviation,
               p::population_standard_deviation, p::l1, p::l2, p::linf, p::logsumexp,
               p::softmax_pair, p::compensated_sum, p::exact_sum, p::exact_mean, p::checked_sum,
-              p::summary);
+              p::summary, p::torch_sum, p::torch_product);
   };
   const auto of_all = [&](auto... zeros) { (of_items(zeros), ...); };
   of_all(std::int8_t{}, std::int16_t{}, std::int32_t{}, std::int64_t{}, std::uint8_t{},

@@ -394,7 +394,13 @@ TILEFOLD_HD auto fuse(const R&... reducers) {
   static_assert(takes,
                 "tilefold: fuse takes reducers, such as tilefold::reducers::mean{}, and neither "
                 "verbs, such as tilefold::mean, nor operators, such as tilefold::plus{}");
-  if constexpr (!takes) {
+  constexpr bool one_order =
+      !(requires { typename detail::fused_part<R>::reducer_type::ordered_op; } || ...);
+  static_assert(
+      one_order,
+      "tilefold: sequential_blocks stands around fuse, for all reducers are folded in one "
+      "order: sequential_blocks<Block>(fuse(...))");
+  if constexpr (!takes || !one_order) {
     return detail::no_result{};
   } else if constexpr ((detail::has_empty_value<R> || ...)) {
     using values = detail::fused_values<typename detail::fused_part<R>::value_type...>;

@@ -10,6 +10,7 @@
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
+#include <tilefold/detail/verbs/kept_order.hpp>
 #include <tilefold/host.hpp>
 
 namespace tilefold::detail {
@@ -27,7 +28,8 @@ class waiting_executor {
 
   template <class Accumulator, class Result, class... Functions>
   static constexpr bool takes() {
-    return basic_cuda_executor<Build>::template takes<Accumulator, Result, Functions...>();
+    return detail::keeps_tree_order<Functions...>() &&
+           basic_cuda_executor<Build>::template takes<Accumulator, Result, Functions...>();
   }
   template <class... Functions>
   static constexpr bool takes_functions() {

@@ -360,7 +360,8 @@ void fold_trees_to(Executor&& exec, std::int64_t most_trees, const MakeForest& m
         const auto forest = make_forest(base, bound);
         if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
         if (most_trees == 0) return;
-        base.template fold_forest<typename parts::policy>(forest, most_trees, bound.reducer,
+        detail::folder_of(base, bound.reducer)
+            .template fold_forest<typename parts::policy>(forest, most_trees, bound.reducer,
                                                           bound.start, bound.empty(""), out);
       }
     });

@@ -312,6 +312,13 @@ constexpr bool accumulates() {
   }
 }
 
+// Whether an operator, or the one inside an if_empty(), has an order of its own
+// (sequential_blocks.hpp).
+template <class Op>
+inline constexpr bool is_sequential = requires { typename Op::ordered_op; };
+template <class Op, class Value>
+inline constexpr bool is_sequential<with_empty_value<Op, Value>> = is_sequential<Op>;
+
 // Says in one sentence what cannot be called. Where it returns false nothing else of the fold is
 // instantiated, for a page of errors would hide the sentence.
 template <class Named, class Op, class Lift, class Init, class... Its>
@@ -323,6 +330,8 @@ constexpr bool foldable() {
     return false;
   } else if constexpr (has_empty_value<Op>) {
     return detail::foldable<Named, typename Op::inner, Lift, Init, Its...>();
+  } else if constexpr (is_sequential<Op>) {
+    return detail::foldable<Named, typename Op::ordered_op, Lift, Init, Its...>();
   } else if constexpr (!detail::copies<Lift>() ||
                        !detail::is_const<Lift, std::iter_value_t<Its>...>()) {
     return false;
@@ -347,6 +356,20 @@ template <class Executor>
 using executor_base_t =
     std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
         std::declval<Executor&>()))>;
+
+// In sequential_blocks.hpp.
+template <class Executor>
+struct sequential_folds;
+
+/// The executor that folds with `reducer`: `base`, unless the reducer has an order of its own.
+template <class Base, class Reducer>
+decltype(auto) folder_of(Base& base, const Reducer&) {
+  if constexpr (requires { Reducer::items_per_block; }) {
+    return sequential_folds<Base>{base};
+  } else {
+    return (base);
+  }
+}
 
 /// Whether the executor can fold with what `Types` name; says in one sentence why not. A GPU cannot
 /// copy every type.
@@ -597,8 +620,9 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Argumen
           return result(
               detail::closed_on_host(detail::result_of_nothing(bound.reducer, bound.empty(verb))));
         }
-        return base.template fold<typename parts::policy>(bound.source(base, its...), bound.reducer,
-                                                          bound.start, n);
+        return detail::folder_of(base, bound.reducer)
+            .template fold<typename parts::policy>(bound.source(base, its...), bound.reducer,
+                                                   bound.start, n);
       }
     });
   }
@@ -622,7 +646,8 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
                      out);
           return;
         }
-        base.template fold_into<typename parts::policy>(bound.source(base, its...), bound.reducer,
+        detail::folder_of(base, bound.reducer)
+            .template fold_into<typename parts::policy>(bound.source(base, its...), bound.reducer,
                                                         bound.start, n, out);
       }
     });

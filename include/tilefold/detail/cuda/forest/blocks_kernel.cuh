@@ -76,11 +76,7 @@ class slice_work {
 
   TILEFOLD_D void run(const tree_slice& slice) {
     slot<acc> value;
-    if constexpr (folds_stretches<source_type, Reducer> || staged) {
-      fold_parts(slice, value);
-    } else {
-      fold_tiles(slice, value);
-    }
+    fold(slice, value);
     if (slice.slices == 1) {
       if (threadIdx.x == 0) write_tree(slice.tree, value.value);
       return;
@@ -96,6 +92,15 @@ class slice_work {
         __builtin_addressof(shared.warp_values[0][0].value));
     if (threadIdx.x == 0) write_tree(slice.tree, all);
     __syncthreads();  // warp_values are free again
+  }
+
+  /// In the first thread, `value` becomes the value of the slice alone.
+  TILEFOLD_D void fold(const tree_slice& slice, slot<acc>& value) {
+    if constexpr (folds_stretches<source_type, Reducer> || staged) {
+      fold_parts(slice, value);
+    } else {
+      fold_tiles(slice, value);
+    }
   }
 
   TILEFOLD_D void write_tree(std::int64_t i, const acc& value) const {

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a cuda_executor folds with sequential_blocks(). Trees of up to three blocks of items, for
+// which the order is that of the neighbour tree, go to the executor as they are:
+//
+//     a range, rows, columns of up to 3 blocks of items      the executor's own launch
+//     longer                                                 split_trees_kernel
+//     ... 16 for each thread block that the GPU holds        whole_trees_kernel
+//
+//     segments, arrays                       the executor's launches, to which long ones seem to be
+//                                            empty; then long_trees_kernel, which writes those
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tilefold/detail/core/sequential.hpp>
+#include <tilefold/detail/cuda/base/forest_job.cuh>
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/range/size_queries.cuh>
+#include <tilefold/detail/cuda/sequential/sequential_kernel.cuh>
+#include <tilefold/detail/verbs/verb.hpp>
+#include <tilefold/error.hpp>
+
+namespace tilefold {
+
+template <class Build>
+class basic_cuda_executor;
+
+namespace detail::cuda {
+
+/// Where the only result of a forest goes.
+template <class Out>
+struct only_output {
+  using difference_type = std::int64_t;
+  static constexpr bool is_only = true;
+
+  Out out;
+
+  TILEFOLD_HD friend Out operator+(const only_output& only, std::int64_t) { return only.out; }
+};
+
+/// Threads and items: a tile is no longer than a block of items.
+template <std::int64_t Block, class Source, class Reducer>
+constexpr tile_policy sequential_policy() {
+  if constexpr (stages_trees<Source, Reducer>) {
+    return staged_shape_of<Source, Reducer>.policy();
+  } else {
+    tile_policy policy = policy_for(item_bytes<Source>);
+    while (policy.tile() > Block && policy.nt > 128) policy.nt /= 2;
+    while (policy.tile() > Block && policy.vt > 4) policy.vt /= 2;
+    while (policy.tile() > Block && policy.nt > warp_size) policy.nt /= 2;
+    return policy;
+  }
+}
+
+/// Workspace of split_trees.
+constexpr workspace_demand split_demand(std::int64_t trees, std::int64_t slices,
+                                        std::int64_t acc_bytes) {
+  return {trees * slices * acc_bytes,
+          trees * tree::num_blocks(slices, sequence_chunk) * arrival_bytes};
+}
+
+template <class Build, std::int64_t Block, class Job>
+auto ready_long_trees(const Job& job) {
+  constexpr tile_policy policy =
+      sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
+  static known_kernel known;
+  return known.on(job.gpu,
+                  &long_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
+                                     closed_reducer<typename Job::reducer_type>,
+                                     typename Job::init_type, typename Job::out_type>,
+                  "long_trees_kernel", policy.nt, starts::early);
+}
+
+template <class Build, std::int64_t Block, class Job>
+void launch_whole_trees(const Job& job, std::int64_t trees, std::int64_t length) {
+  constexpr tile_policy policy =
+      sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu,
+               &whole_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
+                                   closed_reducer<typename Job::reducer_type>,
+                                   typename Job::init_type, typename Job::out_type>,
+               "whole_trees_kernel", policy.nt, starts::early);
+  kernel.launch(kernel.most(trees), job.stream, job.forest, length, job.reducer, job.init, job.out);
+}
+
+/// Folds trees of one length, which is more than three blocks of items.
+template <class Build, std::int64_t Block, class Job, class WorkspaceFor>
+void launch_sequences(const Job& job, std::int64_t trees, std::int64_t length,
+                      const WorkspaceFor& workspace_for) {
+  using acc = typename Job::acc;
+  constexpr tile_policy policy =
+      sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
+  static known_kernel known;
+  const auto split =
+      known.on(job.gpu,
+               &split_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
+                                   closed_reducer<typename Job::reducer_type>,
+                                   typename Job::init_type, typename Job::out_type>,
+               "split_trees_kernel", policy.nt, starts::early);
+  if constexpr (!requires { Job::out_type::is_only; }) {
+    if (trees >= least_whole_trees * split.resident) {
+      return cuda::launch_whole_trees<Build, Block>(job, trees, length);
+    }
+  }
+  const std::int64_t slices = tree::num_blocks(length, Block);
+  if (slices > most_tiles) {
+    throw invalid_range_error("tilefold: " + std::to_string(length) + " items are " +
+                              std::to_string(slices) + " blocks of " + std::to_string(Block) +
+                              ", more than one launch can cover");
+  }
+  constexpr std::int64_t trees_of_block = std::int64_t{policy.nt / warp_size} * trees_of_joiner;
+  const std::int64_t joiners = detail::smaller(tree::num_blocks(trees, trees_of_block),
+                                               detail::larger(split.resident / 8, std::int64_t{1}));
+  const std::int64_t most_workers = detail::larger(split.resident - joiners, std::int64_t{1});
+  const std::int64_t workers = detail::smaller(trees * slices, most_workers);
+  // Several at a time where a worker has many, so that none has many more than another.
+  const int run = trees * slices >= 8 * sequence_run * most_workers ? sequence_run : 1;
+  const workspace& space = workspace_for(cuda::split_demand(trees, slices, sizeof(acc)));
+  split.launch(workers + joiners, job.stream, job.forest,
+               split_trees<acc>{trees, length, slices, run, static_cast<unsigned>(workers),
+                                space.partials<acc>(), space.arrivals()},
+               job.reducer, job.init, job.out);
+}
+
+}  // namespace detail::cuda
+
+namespace detail {
+
+/// The primitives of a cuda_executor in the order of sequential_blocks().
+template <class Build>
+struct sequential_folds<basic_cuda_executor<Build>> {
+  basic_cuda_executor<Build>& exec;
+
+  template <class Policy, class Source, std::int64_t Block, class Reducer, class Init>
+  typename Reducer::result fold(const Source& source,
+                                const sequential_reducer<Block, Reducer>& reducer, const Init& init,
+                                std::int64_t n) const {
+    if (n <= reducer.most_in_tree) {
+      return exec.template fold<Policy>(source, reducer.of_block(), init, n);
+    }
+    exec.require_waiting();
+    return exec.template awaited<typename Reducer::result>(
+        [&](const auto& place) {
+          exec.or_finish([&] {
+            fold_sequences<Block>(equal_forest{source, 1, n}, 1, n, reducer.of_block(), init,
+                                  place);
+          });
+        },
+        [](cudaStream_t stream) { cuda::check(cudaStreamSynchronize(stream), "fold"); });
+  }
+
+  template <class Policy, class Source, std::int64_t Block, class Reducer, class Init, class Out>
+  void fold_into(const Source& source, const sequential_reducer<Block, Reducer>& reducer,
+                 const Init& init, std::int64_t n, const Out& out) const {
+    if (n <= reducer.most_in_tree) {
+      exec.template fold_into<Policy>(source, reducer.of_block(), init, n, out);
+    } else {
+      fold_sequences<Block>(equal_forest{source, 1, n}, 1, n, reducer.of_block(), init,
+                            exec.accessible(out, "out"));
+    }
+  }
+
+  template <class Policy, class Forest, std::int64_t Block, class Reducer, class Init, class Empty,
+            class Out>
+  void fold_forest(const Forest& forest, std::int64_t most_trees,
+                   const sequential_reducer<Block, Reducer>& reducer, const Init& init,
+                   const Empty& empty, const Out& out) const {
+    constexpr std::int64_t most = sequential_reducer<Block, Reducer>::most_in_tree;
+    if constexpr (requires { forest.length; }) {
+      if (forest.length > most) {
+        write_sequences<Block>(forest, forest.length, reducer.of_block(), init, out);
+      } else {
+        exec.template fold_forest<Policy>(forest, most_trees, reducer.of_block(), init, empty, out);
+      }
+    } else {
+      if constexpr (requires { forest.most_items; }) {
+        if (forest.most_items <= most) {
+          exec.template fold_forest<Policy>(forest, most_trees, reducer.of_block(), init, empty,
+                                            out);
+          return;
+        }
+      }
+      const auto with_job = [&](const auto& use) {
+        exec.in_context([&](const cuda::device_info& gpu, cudaStream_t stream, const auto&) {
+          use(cuda::job_of(forest, reducer.of_block(), init, no_empty_tree{},
+                           exec.accessible(out, "out"), gpu, stream));
+        });
+      };
+      // What can fail ahead of a launch fails here.
+      with_job([](const auto& job) { (void)cuda::ready_long_trees<Build, Block>(job); });
+      exec.template fold_forest<Policy>(short_trees{forest, most}, most_trees, reducer.of_block(),
+                                        init, empty, out);
+      with_job([&](const auto& job) {
+        const auto kernel = cuda::ready_long_trees<Build, Block>(job);
+        kernel.launch(kernel.most(most_trees), job.stream, job.forest, most, job.reducer, job.init,
+                      job.out);
+      });
+    }
+  }
+
+  template <class Policy, class Forest, std::int64_t Block, class Reducer, class Init, class Empty,
+            class Out>
+  void fold_columns(const Forest& forest, const sequential_reducer<Block, Reducer>& reducer,
+                    const Init& init, const Empty& empty, const Out& out) const {
+    const std::int64_t n = forest.rows.size();
+    if (n <= reducer.most_in_tree) {
+      exec.template fold_columns<Policy>(forest, reducer.of_block(), init, empty, out);
+    } else {
+      write_sequences<Block>(column_trees{forest}, n, reducer.of_block(), init, out);
+    }
+  }
+
+ private:
+  // The only result of the forest, through `out`.
+  template <std::int64_t Block, class Forest, class Reducer, class Init, class Out>
+  void fold_sequences(const Forest& forest, std::int64_t trees, std::int64_t length,
+                      const Reducer& reducer, const Init& init, const Out& out) const {
+    launch<Block>(forest, trees, length, reducer, init, cuda::only_output<Out>{out});
+  }
+
+  template <std::int64_t Block, class Forest, class Reducer, class Init, class Out>
+  void write_sequences(const Forest& forest, std::int64_t length, const Reducer& reducer,
+                       const Init& init, const Out& out) const {
+    launch<Block>(forest, forest.size(), length, reducer, init, exec.accessible(out, "out"));
+  }
+
+  template <std::int64_t Block, class Forest, class Reducer, class Init, class Out>
+  void launch(const Forest& forest, std::int64_t trees, std::int64_t length, const Reducer& reducer,
+              const Init& init, const Out& out) const {
+    exec.in_context(
+        [&](const cuda::device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
+          cuda::launch_sequences<Build, Block>(
+              cuda::job_of(forest, reducer, init, no_empty_tree{}, out, gpu, stream), trees, length,
+              workspace_for);
+        });
+  }
+};
+
+}  // namespace detail
+
+}  // namespace tilefold

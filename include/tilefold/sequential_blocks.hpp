@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sequential_blocks: another order of a fold, asked for by name. Its header brings the folds of
+// that order; programs that do not include it read nothing of them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/host/sequential_folds.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/sequential/launch_sequential.cuh>
+#endif
+
+namespace tilefold {
+
+namespace detail {
+
+/// An operator or reducer that sequential_blocks() was given.
+template <std::int64_t Block, class Op>
+struct with_sequential_blocks {
+  using reducer_concept = reducer_tag;
+  using ordered_op = Op;
+
+  Op op;
+};
+
+// Everything a fold needs but the executor. Where no order could be told from another one, it is
+// the fold of the operator alone.
+template <class Named, std::int64_t Block, class Op, class Lift, class Init, class... Its>
+struct fold_types<Named, with_sequential_blocks<Block, Op>, Lift, Init, Its...>
+    : fold_types<Named, Op, Lift, Init, Its...> {
+  using base = fold_types<Named, Op, Lift, Init, Its...>;
+  using bound = std::conditional_t<base::bound::order_free, typename base::bound,
+                                   sequential_reducer<Block, typename base::bound>>;
+
+  static bound bind(const with_sequential_blocks<Block, Op>& op, const Lift& lift) {
+    return {base::bind(op.op, lift)};
+  }
+};
+
+}  // namespace detail
+
+/// Returns the operator or reducer `op` with another order of its fold: neighbour trees over blocks
+/// of `Block` items, whose values are joined from left to right.
+///
+///     reduce(x, sequential_blocks<8192>(std::plus<>{}))
+///
+///     block 0         block 1         block 2         block 3
+///     tree of 8192    tree of 8192    tree of 8192    tree of the rest
+///         `-------op------'               |               |
+///                 `--------------op-------'               |
+///                                `----------------op------'
+///
+/// - Blocks of 8192 give the bits of PyTorch's ordered sums and products (docs/order.md).
+/// - Result: that of `op`, in this order; the same bits on every executor, for every number of
+///   threads. Up to 3 * Block items it has the bits of `op` alone. An initial value stands in front
+///   of the first block: op(init, the fold of the items).
+/// - Verbs: those with one result for each range, segment, array or axis: reduce,
+///   transform_reduce, segmented_reduce, batched_reduce, axis_reduce, reduce_by_index, also as
+///   _into(). Others do not compile, and neither does a call on ranks, on several GPUs or of
+///   streamed items: a join from left to right needs everything before it.
+/// - Parameters: `Block` is a power of two from 256 to 2^20. `op` as in reduce(). With if_empty()
+///   write if_empty(sequential_blocks<Block>(op), value).
+/// - Empty input: as for `op`. Throws as the verb does.
+/// - Memory: as the verb says. A segment or an array of more than 3 * Block items is written twice:
+///   first as if it had none.
+/// - Workspace: on the host up to 32768 accumulators at a time, of columns two each. On a GPU an
+///   accumulator for each block of a range, and of rows of one length that are fewer than 16 for
+///   each thread block that the GPU holds; else what the verb says.
+/// - Work: as many lifts and combines as `op` alone, those of blocks one after the other. On a GPU
+///   one launch for a range and for segments of one length, else one launch more than for `op`.
+///   Columns of more than 3 * Block rows are read item by item there, at a fraction of the speed.
+template <std::int64_t Block, class Op>
+TILEFOLD_HD constexpr detail::with_sequential_blocks<Block, Op> sequential_blocks(Op op) {
+  static_assert(Block >= 256 && Block <= 1048576 && tree::is_power_of_two(Block),
+                "tilefold: the blocks of sequential_blocks have a power of two of items, 256 to "
+                "1048576");
+  static_assert(!detail::has_empty_value<Op>,
+                "tilefold: sequential_blocks stands inside if_empty: "
+                "if_empty(sequential_blocks<Block>(op), value)");
+  static_assert(!detail::is_sequential<Op>,
+                "tilefold: sequential_blocks takes an operator or reducer that has no other order "
+                "yet");
+  return {op};
+}
+
+}  // namespace tilefold

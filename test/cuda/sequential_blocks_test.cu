@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sequential_blocks() on a GPU: the bits of the host executor, which sequential_blocks_test.cpp
+// compares with an oracle, in every verb; and the hashes that PyTorch pins.
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/reduce_by_index.hpp>
+#include <tilefold/sequential_blocks.hpp>
+#include <tilefold/tilefold.cuh>
+
+#include "support/device.cuh"
+#include "support/items.hpp"
+#include "support/oracle.hpp"
+#include "support/seed.hpp"
+#include "support/torch_order.hpp"
+#include "support/views.hpp"
+
+namespace tilefold::test {
+namespace {
+
+namespace r = tilefold::reducers;
+
+/// Bytes of a result, to compare.
+template <class T>
+std::vector<unsigned char> bytes_of(const std::vector<T>& values) {
+  std::vector<unsigned char> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+template <class T>
+std::vector<unsigned char> bytes_of(const T& value) {
+  return bytes_of(std::vector<T>{value});
+}
+
+std::vector<std::int64_t> lengths_around(std::int64_t block) {
+  std::vector<std::int64_t> lengths{1, 2, 31};
+  for (const std::int64_t blocks : {1, 3, 4, 5, 255, 256, 257, 700}) {
+    for (const std::int64_t more : {-1, 0, 1}) lengths.push_back(blocks * block + more);
+  }
+  return lengths;
+}
+
+template <std::int64_t Block, class T, class Op>
+void folds_ranges(const std::vector<T>& items, const Op& op) {
+  cuda_executor exec;
+  const host_executor host;
+  const gpu_array<T> x(items);
+  for (const std::int64_t n : lengths_around(Block)) {
+    if (n > x.size()) continue;
+    const auto expected =
+        tilefold::reduce(host, items.begin(), items.begin() + n, sequential_blocks<Block>(op));
+    using result = std::remove_const_t<decltype(expected)>;
+    ASSERT_EQ(
+        bytes_of(tilefold::reduce(exec, x.data(), x.data() + n, sequential_blocks<Block>(op))),
+        bytes_of(expected))
+        << n << " items in blocks of " << Block;
+    const gpu_array<result> out(1);
+    reduce_into(exec, x.data(), x.data() + n, out.data(), sequential_blocks<Block>(op));
+    exec.synchronize();
+    ASSERT_EQ(bytes_of(out.to_host()[0]), bytes_of(expected)) << n;
+  }
+}
+
+TEST(SequentialBlocksGpu, FoldsRangesOfFloatsAndDoubles) {
+  folds_ranges<8192>(make_items<float>(pattern::mixed, 701 * 8192, seed()), plus{});
+  folds_ranges<8192>(make_items<double>(pattern::mixed, 701 * 8192, seed()), plus{});
+  folds_ranges<8192>(make_items<half>(pattern::near_one, 701 * 8192, seed()), plus{});
+  folds_ranges<256>(make_items<float>(pattern::near_one, 701 * 256, seed()), multiplies{});
+  folds_ranges<65536>(make_items<float>(pattern::mixed, 6 * 65536, seed()), plus{});
+}
+
+TEST(SequentialBlocksGpu, KeepsTheOrderOfItems) {
+  folds_ranges<256>(leaf_hashes(701 * 256), node_hash{});
+  folds_ranges<1024>(leaf_hashes(701 * 1024), node_hash{});
+}
+
+TEST(SequentialBlocksGpu, TakesReducers) {
+  const auto x = make_items<double>(pattern::near_one, 260 * 1024, seed());
+  folds_ranges<1024>(x, r::variance{});
+  folds_ranges<1024>(x, r::mean{});
+}
+
+TEST(SequentialBlocksGpu, FollowsOneLaunchWithTheNext) {
+  const auto items = make_items<float>(pattern::mixed, 100 * 8192 + 5, seed());
+  const gpu_array<float> x(items);
+  const gpu_array<float> out(50);
+  cuda_executor exec;
+  for (int i = 0; i < 50; ++i) {
+    reduce_into(exec, x.data(), x.data() + (x.size() - 1000 * i), out.data() + i, 0.5f,
+                sequential_blocks<8192>(plus{}));
+  }
+  exec.synchronize();
+  const std::vector<float> found = out.to_host();
+  for (std::size_t i = 0; i < 50; ++i) {
+    const auto last = items.end() - static_cast<std::ptrdiff_t>(1000 * i);
+    ASSERT_EQ(bytes_of(found[i]), bytes_of(tilefold::reduce(items.begin(), last, 0.5f,
+                                                            sequential_blocks<8192>(plus{}))))
+        << i;
+  }
+}
+
+TEST(SequentialBlocksGpu, FoldsRowsFewAndMany) {
+  const host_executor host;
+  for (const auto& [rows, length] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 100000},
+                                                          {3, 1025},
+                                                          {17, 1024},
+                                                          {40, 5000},
+                                                          {300, 1025},
+                                                          {3000, 1100},
+                                                          {50, 768},
+                                                          {70000, 800},
+                                                          {5000, 2000}}) {
+    const auto items = make_items<float>(pattern::mixed, rows * length, seed());
+    const gpu_array<float> x(items);
+    const gpu_array<float> out(rows);
+    std::vector<float> expected(static_cast<std::size_t>(rows));
+    cuda_executor exec;
+    segmented_reduce(exec, x.data(), rows, length, out.data(), sequential_blocks<256>(plus{}));
+    segmented_reduce(host, items.begin(), rows, length, expected.begin(),
+                     sequential_blocks<256>(plus{}));
+    ASSERT_EQ(bytes_of(out.to_host()), bytes_of(expected)) << rows << " rows of " << length;
+  }
+}
+
+// Segments of every length, few and many, by offsets, with a bound, and as arrays.
+TEST(SequentialBlocksGpu, FoldsSegmentsAndArrays) {
+  const host_executor host;
+  for (const std::int64_t times : {1, 60}) {
+    std::vector<std::int64_t> offsets{0};
+    for (std::int64_t i = 0; i < times; ++i) {
+      for (const std::int64_t n : {0, 3, 300, 768, 769, 1024, 5000, 17, 0, 2000}) {
+        offsets.push_back(offsets.back() + n);
+      }
+    }
+    const auto count = static_cast<std::int64_t>(offsets.size()) - 1;
+    const auto items = make_items<double>(pattern::mixed, offsets.back(), seed());
+    const gpu_array<double> x(items);
+    const gpu_array<std::int64_t> at(offsets);
+    std::vector<double> expected(static_cast<std::size_t>(count));
+    segmented_reduce(host, items.begin(), offsets.begin(), count, expected.begin(), 0.5,
+                     sequential_blocks<256>(plus{}));
+    cuda_executor exec;
+    const gpu_array<double> out(count);
+    segmented_reduce(exec, x.data(), at.data(), count, out.data(), 0.5,
+                     sequential_blocks<256>(plus{}));
+    EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
+    segmented_reduce(exec, x.data(), at.data(), count, segment_bound(5000), out.data(), 0.5,
+                     sequential_blocks<256>(plus{}));
+    EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
+    segmented_reduce(exec, x.data(), at.data(), at.data() + 1, count, out.data(), 0.5,
+                     sequential_blocks<256>(plus{}));
+    EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
+    std::vector<const double*> arrays;
+    std::vector<std::int64_t> lengths;
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+      arrays.push_back(x.data() + offsets[i]);
+      lengths.push_back(offsets[i + 1] - offsets[i]);
+    }
+    const gpu_array<const double*> pointers(arrays);
+    const gpu_array<std::int64_t> sizes(lengths);
+    batched_reduce(exec, pointers.data(), sizes.data(), count, out.data(), 0.5,
+                   sequential_blocks<256>(plus{}));
+    EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
+  }
+}
+
+TEST(SequentialBlocksGpu, FoldsAxes) {
+  const host_executor host;
+  for (const std::int64_t width : {1, 5, 600}) {
+    for (const std::int64_t rows : {700, 1025}) {
+      const auto items = make_items<float>(pattern::mixed, rows * width, seed());
+      const gpu_array<float> x(items);
+      const gpu_array<float> out(width);
+      std::vector<float> expected(static_cast<std::size_t>(width));
+      cuda_executor exec;
+      const view_layout layout = right_layout({rows, width});
+      axis_reduce(exec, test_view{static_cast<const float*>(x.data()), layout},
+                  test_view{out.data(), right_layout({width})}, axes{0},
+                  sequential_blocks<256>(plus{}));
+      axis_reduce(host, test_view{items.data(), layout},
+                  test_view{expected.data(), right_layout({width})}, axes{0},
+                  sequential_blocks<256>(plus{}));
+      EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected)) << rows << " x " << width;
+    }
+  }
+}
+
+TEST(SequentialBlocksGpu, FoldsItemsByIndexAndDeferredSizes) {
+  const auto items = make_items<float>(pattern::mixed, 90000, seed());
+  std::vector<int> index;
+  for (int i = 0; i < 90000; ++i) index.push_back(i % 7 == 0 ? 2 : i % 2);
+  const auto of = [&](int k) {
+    std::vector<float> some;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (index[i] == k) some.push_back(items[i]);
+    }
+    return some;
+  };
+  const gpu_array<float> x(items);
+  const gpu_array<int> at(index);
+  const gpu_array<float> out(3);
+  cuda_executor exec;
+  reduce_by_index(exec, at.data(), at.data() + at.size(), x.data(), 3, out.data(),
+                  sequential_blocks<256>(plus{}));
+  const std::vector<float> found = out.to_host();
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_EQ(bytes_of(found[static_cast<std::size_t>(k)]),
+              bytes_of(tilefold::reduce(of(k), sequential_blocks<256>(plus{}))));
+  }
+  const gpu_array<int> n(std::vector<int>{70000});
+  reduce_into(exec, x.data(), deferred(n.data(), 90000), out.data(),
+              sequential_blocks<256>(plus{}));
+  exec.synchronize();
+  EXPECT_EQ(bytes_of(out.to_host()[0]),
+            bytes_of(tilefold::reduce(items.begin(), items.begin() + 70000,
+                                      sequential_blocks<256>(plus{}))));
+}
+
+TEST(SequentialBlocksGpu, GoesIntoAGraph) {
+  const auto items = make_items<float>(pattern::mixed, 300 * 8192, seed());
+  const gpu_array<float> x(items);
+  const gpu_array<float> out(1);
+  cuda_executor exec;
+  exec.reserve(1 << 16);
+  cudaGraph_t graph{};
+  cudaGraphExec_t ready{};
+  must(cudaStreamBeginCapture(exec.stream(), cudaStreamCaptureModeThreadLocal));
+  reduce_into(exec, x.data(), x.data() + x.size(), out.data(), sequential_blocks<8192>(plus{}));
+  must(cudaStreamEndCapture(exec.stream(), &graph));
+  must(cudaGraphInstantiate(&ready, graph, 0));
+  for (int i = 0; i < 3; ++i) must(cudaGraphLaunch(ready, exec.stream()));
+  exec.synchronize();
+  EXPECT_EQ(bytes_of(out.to_host()[0]),
+            bytes_of(tilefold::reduce(items, sequential_blocks<8192>(plus{}))));
+  must(cudaGraphExecDestroy(ready));
+  must(cudaGraphDestroy(graph));
+}
+
+TEST(SequentialBlocksGpu, HasTheHashesThatPyTorchPins) {
+  for_every_torch_case([]<class T>(const torch_case& one, T) {
+    const gpu_array<T> x(torch_rows<T>(one));
+    const gpu_array<T> out(one.rows);
+    cuda_executor exec;
+    if (one.product) {
+      segmented_reduce(exec, x.data(), one.rows, one.columns, out.data(),
+                       sequential_blocks<8192>(multiplies{}));
+    } else {
+      segmented_reduce(exec, x.data(), one.rows, one.columns, out.data(),
+                       sequential_blocks<8192>(plus{}));
+    }
+    EXPECT_EQ(hash_of(out.to_host()), one.hash)
+        << one.rows << " rows of " << one.columns << ", type " << static_cast<int>(one.type);
+  });
+}
+
+}  // namespace
+}  // namespace tilefold::test
