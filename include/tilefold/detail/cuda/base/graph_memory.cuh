@@ -22,14 +22,14 @@ class graph_memory {
   /// Calls that need more record nodes that allocate and free it.
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 20;
 
-  /// Lends `space` a block of at least `bytes` bytes for `stream`, which is being captured, in a
-  /// context of this number. False if there is none to be had. The device is the current one.
+  /// Lends `space` a block of at least `bytes` bytes for `stream`, which is being captured in the
+  /// context of this number. False if there is none to be had.
   static bool lend(workspace& space, std::int64_t bytes, cudaStream_t stream,
                    unsigned long long context) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     unsigned long long capture = 0;
     cudaGraph_t graph = nullptr;
-    if (bytes > most_bytes || cudaStreamGetCaptureInfo(stream, &status, &capture, &graph) != 0 ||
+    if (bytes > most_bytes || failed(cudaStreamGetCaptureInfo(stream, &status, &capture, &graph)) ||
         status != cudaStreamCaptureStatusActive) {
       return false;
     }
@@ -45,21 +45,28 @@ class graph_memory {
       if (one.capture == 0) idle = &one;
     }
     if (idle == nullptr) idle = add(all, bytes, context);
-    if (idle == nullptr || !bind(*idle, graph)) return false;
+    if (idle == nullptr) return false;
+    // Ends with the last of the graph and its executables, once that has run. CUDA calls the
+    // function, perhaps on a thread of its own and within its own locks: it takes none.
+    const auto end = [](void* one) { static_cast<block*>(one)->capture = 0; };
+    cudaUserObject_t use = nullptr;
+    if (failed(cudaUserObjectCreate(&use, idle, end, 1, cudaUserObjectNoDestructorSync))) {
+      return false;
+    }
     idle->capture = capture;
     idle->stream = stream;
+    if (failed(cudaGraphRetainUserObject(graph, use, 1, cudaGraphUserObjectMove))) {
+      return failed(cudaUserObjectRelease(use, 1));
+    }
     space.borrow(idle->memory, idle->bytes);
     return true;
   }
 
  private:
   struct block {
-    block(void* at, std::int64_t size, unsigned long long number)
-        : memory(at), bytes(size), context(number) {}
-
-    void* memory;
-    std::int64_t bytes;
-    unsigned long long context;
+    void* memory = nullptr;
+    std::int64_t bytes = 0;
+    unsigned long long context = 0;
     cudaStream_t stream = nullptr;
     std::atomic<unsigned long long> capture = 0;  // 0: idle
   };
@@ -74,40 +81,32 @@ class graph_memory {
     return all;
   }
 
-  // With counters at zero, now and not when the graph runs.
+  static bool failed(cudaError_t code) {
+    if (code != cudaSuccess) (void)cudaGetLastError();
+    return code != cudaSuccess;
+  }
+
+  // Its counters are zeroed now, not when the graph runs.
   static block* add(pool& all, std::int64_t bytes, unsigned long long context) {
     std::int64_t size = least_workspace_bytes;
     while (size < bytes) size *= 2;
     const beside_captures mode;
     void* memory = nullptr;
+    if (failed(cudaMalloc(&memory, static_cast<std::size_t>(size)))) return nullptr;
+    const auto counters = static_cast<std::size_t>(arrivals_region(size));
     cudaStream_t stream = nullptr;
-    if (cudaMalloc(&memory, static_cast<std::size_t>(size)) == cudaSuccess &&
-        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
-        cudaMemsetAsync(memory, 0, static_cast<std::size_t>(arrivals_region(size)), stream) == 0 &&
-        cudaStreamSynchronize(stream) == cudaSuccess && cudaStreamDestroy(stream) == cudaSuccess) {
-      return &all.blocks.emplace_back(memory, size, context);
+    if (failed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) ||
+        failed(cudaMemsetAsync(memory, 0, counters, stream)) ||
+        failed(cudaStreamSynchronize(stream)) || failed(cudaStreamDestroy(stream))) {
+      (void)failed(cudaFree(memory));
+      return nullptr;
     }
-    (void)cudaGetLastError();
-    if (memory != nullptr) (void)cudaFree(memory);
-    return nullptr;
+    block& added = all.blocks.emplace_back();
+    added.memory = memory;
+    added.bytes = size;
+    added.context = context;
+    return &added;
   }
-
-  // Until the last of the graph and its executables is destroyed, and has run.
-  static bool bind(block& one, cudaGraph_t graph) {
-    cudaUserObject_t user = nullptr;
-    if (cudaUserObjectCreate(&user, &one, &end, 1, cudaUserObjectNoDestructorSync) != cudaSuccess) {
-      (void)cudaGetLastError();
-      return false;
-    }
-    if (cudaGraphRetainUserObject(graph, user, 1, cudaGraphUserObjectMove) == cudaSuccess) {
-      return true;
-    }
-    (void)cudaGetLastError();
-    (void)cudaUserObjectRelease(user, 1);
-    return false;
-  }
-  // CUDA calls this, perhaps on a thread of its own and within its own locks: it takes none.
-  static void CUDART_CB end(void* one) { static_cast<block*>(one)->capture = 0; }
 };
 
 }  // namespace tilefold::detail::cuda

@@ -189,21 +189,6 @@ constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
          item_bytes <= 128 && staged_structs_shape(item_bytes).cell > 0;
 }
 
-/// Whether a warp stages its trees of structs, and a cell of theirs: stripes of 4 KiB or so, so
-/// that four blocks of an SM have two for each warp.
-constexpr int tree_cell_of_structs(int item_bytes) {
-  return cuda::cell_of_structs(item_bytes, 128, 160);
-}
-constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_bytes) {
-  return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes <= 128 &&
-         cuda::tree_cell_of_structs(item_bytes) > 0;
-}
-
-/// Trees of structs that are all of one length are levels of one staged tree if each has so many
-/// bytes: shorter ones have too many results a stripe. Structs up to 32 bytes would gain 1 to 2%.
-inline constexpr std::int64_t least_staged_struct_tree_bytes = 768;
-inline constexpr int most_unstaged_subtree_item_bytes = 32;
-
 constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
   return pays_to_stage_structs(item_bytes, acc_bytes) ? staged_structs_shape(item_bytes)
                                                       : staged_reducer_shape(item_bytes);
@@ -221,12 +206,7 @@ constexpr int staged_stripes_unrolled(std::size_t acc_bytes) { return acc_bytes 
 /// Items that a lane folds before it joins their node to others.
 constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
 
-// Any order, and lists.
-
-/// Registers that a kept accumulator counts for, in bytes: places are hardly ever touched.
-constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
-  return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
-}
+// Any order.
 
 /// The policy of launch_any_order.cuh: large accumulators leave room for half as many threads,
 /// which then have twice as much in flight. Ranges longer than a short tile have two tiles or more.
@@ -237,24 +217,9 @@ constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   return policy;
 }
 
-/// Blocks that one SM shall hold at least: fewer than of tiles, for a thread keeps an accumulator.
-constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
-  return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
-}
-
 /// Blocks of launch_any_order.cuh in one launch: several times what a GPU holds at once (4224 on an
 /// H200), so that workspace for them can be told without a GPU.
 inline constexpr std::int64_t most_any_order_blocks = 16384;
-
-/// Tiles between two looks at the flag that says a value is settled, of which each costs.
-inline constexpr int tiles_between_looks = 4;
-
-/// The policy of launch_select.cuh: few large blocks, since the last one merges the lists of all.
-constexpr tile_policy select_policy_for(int bytes) { return policy_of(1024, 64, bytes); }
-constexpr int min_resident_select_blocks(int nt) { return detail::larger(1024 / nt, 1); }
-
-/// Candidates that a warp inserts one by one. Of more, sorting all lanes' elements is faster.
-inline constexpr int most_inserted = 4;
 
 // Exact sums, as far as size queries know them.
 

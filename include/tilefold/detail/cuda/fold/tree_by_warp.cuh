@@ -22,6 +22,16 @@
 
 namespace tilefold::detail::cuda {
 
+/// Whether a warp stages its trees of structs, and a cell of theirs: stripes of 4 KiB or so, so
+/// that four blocks of an SM have two for each warp.
+constexpr int tree_cell_of_structs(int item_bytes) {
+  return cuda::cell_of_structs(item_bytes, 128, 160);
+}
+constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_bytes) {
+  return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes <= 128 &&
+         cuda::tree_cell_of_structs(item_bytes) > 0;
+}
+
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 

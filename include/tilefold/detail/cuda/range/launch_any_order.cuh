@@ -25,6 +25,19 @@
 
 namespace tilefold::detail::cuda {
 
+/// Registers that a kept accumulator counts for, in bytes: places are hardly ever touched.
+constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
+  return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
+}
+
+/// Blocks that one SM shall hold at least: fewer than of tiles, for a thread keeps an accumulator.
+constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
+  return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
+}
+
+/// Tiles between two looks at the flag that says a value is settled, of which each costs.
+inline constexpr int tiles_between_looks = 4;
+
 /// A lane's items of a tile, of which the first is number `first`.
 template <int Vt, int Width, class Stripes, class Source>
 struct place_search {

@@ -22,6 +22,13 @@
 
 namespace tilefold::detail::cuda {
 
+/// Few large blocks, since the last one merges the lists of all.
+constexpr tile_policy select_policy_for(int bytes) { return policy_of(1024, 64, bytes); }
+constexpr int min_resident_select_blocks(int nt) { return detail::larger(1024 / nt, 1); }
+
+/// Candidates that a warp inserts one by one. Of more, sorting all lanes' elements is faster.
+inline constexpr int most_inserted = 4;
+
 /// The best elements that a warp has been given, best first, one a lane. It keeps 32, of which
 /// `Size` count; `Order` says which of two is better. All lanes make every call.
 template <class Element, int Size, class Order>
