@@ -373,7 +373,7 @@ class basic_cuda_executor {
     }
     if (bytes <= workspace_.bytes()) return;
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    if (grows_in_captures_ && workspace_.bytes() == 0 &&
+    if (grows_in_captures_ &&
         detail::cuda::graph_memory::lend(workspace_, bytes, stream_, gpu_.context)) {
       return;
     }

@@ -174,15 +174,15 @@ constexpr auto initial_value() {
 }
 
 /// Which folds of a job a reducer is for.
-struct lengths {
-  bool range;     // one
+struct fold_kinds {
+  bool range;
   bool equal;     // rows or columns, all of one length
-  bool segments;  // by offsets; rows and columns without items
+  bool segments;  // by offsets; also what has no items
 };
-inline constexpr lengths any_lengths{true, true, true};
+inline constexpr fold_kinds all_kinds{.range = true, .equal = true, .segments = true};
 
 /// Folds a job with a reducer; its results are of type Out.
-template <op Which, class It, class Out, lengths Lengths, class Acc, class Reducer, class Exec>
+template <op Which, class It, class Out, fold_kinds Kinds, class Acc, class Reducer, class Exec>
 void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
   const auto bound = detail::bind<Acc, It>(
       detail::init_and_op{capi::initial_value<Which>(), reducer}, detail::as_is{});
@@ -196,7 +196,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
 #if defined(__CUDACC__)
   // On a GPU a range has kernels of its own; one row is a range.
   const bool in_rows = !call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0;
-  if constexpr (Lengths.range) {
+  if constexpr (Kinds.range) {
     if (in_rows && call.segments == 1) {
       if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
         (void)exec.accessible(static_cast<const char*>(call.results), "out");
@@ -206,7 +206,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
       return;
     }
   }
-  if constexpr (has_rows<Which, It> && Lengths.equal) {
+  if constexpr (has_rows<Which, It> && Kinds.equal) {
     if (in_rows) {
       folder.template fold_forest<policy>(
           detail::equal_forest{items, call.segments, call.offsets.step}, call.segments,
@@ -223,7 +223,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
         items, call.plan.columns, call.plan.rows};
     folder.template fold_columns<policy>(columns, bound.reducer, bound.start, empty,
                                          detail::strided_output<out_type>{results, call.plan.out});
-  } else if constexpr (Lengths.segments) {
+  } else if constexpr (Kinds.segments) {
     detail::for_each_line(call.plan.out, results, [&](std::int64_t n, const auto& out) {
       folder.template fold_forest<policy>(detail::offsets_forest{items, call.offsets, n}, n,
                                           bound.reducer, bound.start, empty, out);
@@ -276,23 +276,25 @@ void fold_job(Exec& exec, const job& call) {
   if constexpr (has_equal_lengths<Make, It>) {
     static_assert(has_rows<Which, It>);
     const std::int64_t n = call.offsets.step;
-    constexpr bool of_ranges = requires { Make::of_ranges; };
+    constexpr bool of_ranges = requires { requires Make::of_ranges; };
     const bool is_range = !call.by_columns && call.segments == 1;
     if ((of_ranges || !is_range) && call.offsets.bits == 0 && 0 < n && n <= Make::most_items) {
       if constexpr (requires { Make::folds_long_rows_in_any_order; }) {
         if (capi::fold_long_rows<It, Out, acc>(exec, call, capi::made<Make>(call.type))) return;
       }
-      capi::fold_with<Which, It, Out, lengths{of_ranges, true, false}, void>(
+      capi::fold_with<Which, It, Out,
+                      fold_kinds{.range = of_ranges, .equal = true, .segments = false}, void>(
           exec, call, Make::template of_length<std::iter_value_t<It>>(n));
     } else {
-      capi::fold_with<Which, It, Out, lengths{!of_ranges, false, true}, acc>(
+      capi::fold_with<Which, It, Out,
+                      fold_kinds{.range = !of_ranges, .equal = false, .segments = true}, acc>(
           exec, call, capi::made<Make>(call.type));
     }
     return;
   } else
 #endif
   {
-    capi::fold_with<Which, It, Out, any_lengths, acc>(exec, call, capi::made<Make>(call.type));
+    capi::fold_with<Which, It, Out, all_kinds, acc>(exec, call, capi::made<Make>(call.type));
   }
 }
 

@@ -169,11 +169,10 @@ TEST(CudaSizes, AnswerForAnyNumbersAndDoNotFall) {
   }
 }
 
-/// Everything that launches of a fold by default may ask for.
-std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
-                                              std::int64_t acc_bytes) {
+/// Everything that launches of a fold by default may ask for, of a reducer with these short tiles.
+std::vector<gpu::workspace_demand> demands_with(tile_policy short_tile, std::int64_t n,
+                                                int item_bytes, std::int64_t acc_bytes) {
   std::vector<gpu::workspace_demand> all;
-  const tile_policy short_tile = gpu::short_policy_for(item_bytes);
   const tile_policy tiles = gpu::policy_for(item_bytes, static_cast<int>(acc_bytes));
   if (n > short_tile.tile()) {
     const std::int64_t lists =
@@ -197,7 +196,13 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
   }
   all.push_back(gpu::demand(tiles, n, acc_bytes));
   if (gpu::pays_to_stage(item_bytes, acc_bytes)) {
-    all.push_back(gpu::demand(gpu::staged_shape_for(item_bytes, acc_bytes).policy(), n, acc_bytes));
+    const tile_policy staged = gpu::staged_shape_for(item_bytes, acc_bytes).policy();
+    all.push_back(gpu::demand(staged, n, acc_bytes));
+    // As launch_fold() chooses, also on a GPU of 256 SMs.
+    if (!gpu::pays_to_stage_range(n, item_bytes, staged.tile()) || n < 256 * staged.tile()) {
+      all.push_back(gpu::demand(gpu::unstaged_policy_for(item_bytes, static_cast<int>(acc_bytes)),
+                                n, acc_bytes));
+    }
   }
   const tile_policy free =
       gpu::any_order_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
@@ -210,6 +215,20 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
     const gpu::workspace_demand plain = gpu::partials_demand(free, blocks, acc_bytes);
     all.push_back({detail::larger(plain.partial_bytes, acc_bytes),
                    plain.arrival_bytes + static_cast<std::int64_t>(sizeof(unsigned))});
+  }
+  return all;
+}
+
+/// Of any reducer.
+std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
+                                              std::int64_t acc_bytes) {
+  std::vector<gpu::workspace_demand> all =
+      demands_with(gpu::short_policy_for(item_bytes), n, item_bytes, acc_bytes);
+  for (const bool in_any_order : {false, true}) {
+    const tile_policy short_tile =
+        gpu::short_policy_for(item_bytes, static_cast<int>(acc_bytes), in_any_order);
+    const auto more = demands_with(short_tile, n, item_bytes, acc_bytes);
+    all.insert(all.end(), more.begin(), more.end());
   }
   return all;
 }

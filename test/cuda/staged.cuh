@@ -34,18 +34,20 @@ inline std::vector<std::int64_t> long_sizes() {
 }
 
 // Around the longest short range of items of so many bytes, behind which accumulators of up to 32
-// bytes are staged. On a GPU of 132 SMs there are fewer staged tiles than SMs up to long_sizes().
+// bytes are staged: of reducers that take long to combine, and of others. On a GPU of 132 SMs there
+// are fewer staged tiles than SMs up to long_sizes().
 inline std::vector<std::int64_t> seam_sizes(int item_bytes) {
   namespace gpu = detail::cuda;
-  const std::int64_t seam = gpu::most_short_range_items(gpu::short_policy_for(item_bytes), 32);
   const int staged_tile = gpu::staged_reducer_shape(item_bytes).policy().tile();
-  return {seam - 1,
-          seam,
-          seam + 1,
-          seam + 31,
-          seam + staged_tile - 1,
-          seam + staged_tile,
-          seam + staged_tile + 1};
+  std::vector<std::int64_t> sizes;
+  for (const tile_policy short_tile :
+       {gpu::short_policy_for(item_bytes), gpu::short_policy_for(item_bytes, 32, false)}) {
+    const std::int64_t seam = gpu::most_short_range_items(short_tile, 32);
+    for (const int more : {-1, 0, 1, 31, staged_tile - 1, staged_tile, staged_tile + 1}) {
+      sizes.push_back(seam + more);
+    }
+  }
+  return sizes;
 }
 
 template <class T, class R>

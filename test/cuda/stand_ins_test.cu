@@ -200,7 +200,7 @@ TEST(CudaStandIns, AreRecordedIntoGraphs) {
   must(cudaGraphExecDestroy(graph));
 }
 
-// The kinds of a graph's nodes other than kernels.
+// How many nodes of a graph are no kernels.
 int other_nodes(cudaGraph_t graph) {
   std::size_t count = 0;
   must(cudaGraphGetNodes(graph, nullptr, &count));
@@ -215,9 +215,9 @@ int other_nodes(cudaGraph_t graph) {
   return others;
 }
 
-// Calls of one stream share the graph's memory, those of another stream in the same capture have
-// their own, and so does another graph. Nothing but kernels is recorded.
-TEST(CudaStandIns, ShareTheMemoryOfAGraph) {
+// Each recorded call has memory of its own, which the graph keeps: branches and other graphs may
+// run at the same time. Nothing but kernels is recorded.
+TEST(CudaStandIns, HaveMemoryOfTheirOwnInGraphs) {
   constexpr int calls = 6;
   const auto items = make_items<float>(pattern::mixed, 5000001);
   const gpu_array<float> array(items);
@@ -296,6 +296,73 @@ TEST(CudaStandIns, TakeOverTheMemoryOfGraphs) {
     // CUDA ends a graph's memory some time after the graph, so that a few blocks take turns.
     if (round > 9) ASSERT_GE(free + (std::size_t{8} << 20), free_after_first) << round;
   }
+}
+
+// Two threads' per-thread streams have one handle, and may be branches of one capture.
+TEST(CudaStandIns, RecordPerThreadStreamsOfTwoThreads) {
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(2);
+  reduce_into(cudaStreamPerThread, array.begin(), array.end(), out.data());  // loads the kernel
+  must(cudaStreamSynchronize(cudaStreamPerThread));
+  cudaEvent_t fork;
+  cudaEvent_t join;
+  must(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+  must(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+  cudaGraph_t recorded = nullptr;
+  cudaGraphExec_t graph = nullptr;
+  must(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeRelaxed));
+  must(cudaEventRecord(fork, cudaStreamPerThread));
+  reduce_into(cudaStreamPerThread, array.begin(), array.end(), out.data());
+  std::thread([&] {
+    must(cudaStreamWaitEvent(cudaStreamPerThread, fork, 0));
+    reduce_into(cudaStreamPerThread, array.begin() + 1, array.end(), out.data() + 1);
+    must(cudaEventRecord(join, cudaStreamPerThread));
+  }).join();
+  must(cudaStreamWaitEvent(cudaStreamPerThread, join, 0));
+  must(cudaStreamEndCapture(cudaStreamPerThread, &recorded));
+  must(cudaGraphInstantiate(&graph, recorded, 0));
+  must(cudaGraphDestroy(recorded));
+  for (int replay = 0; replay < 20; ++replay) {
+    must(cudaMemset(out.data(), 0xee, 2 * sizeof(float)));
+    must(cudaGraphLaunch(graph, cudaStreamPerThread));
+    must(cudaStreamSynchronize(cudaStreamPerThread));
+    ASSERT_TRUE(same_bits(out.to_host()[0], folded(items))) << replay;
+    ASSERT_TRUE(same_bits(out.to_host()[1], folded({items.begin() + 1, items.end()}))) << replay;
+  }
+  must(cudaGraphExecDestroy(graph));
+  must(cudaEventDestroy(fork));
+  must(cudaEventDestroy(join));
+}
+
+// A capture that is given up, and an executable that is destroyed while it runs.
+TEST(CudaStandIns, SurviveGraphsThatEndEarly) {
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(1);
+  const float expected = folded(items);
+  const scoped_stream stream(cudaStreamNonBlocking);
+  for (int round = 0; round < 50; ++round) {
+    cudaGraph_t recorded = nullptr;
+    cudaGraphExec_t graph = nullptr;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    reduce_into(stream, array.begin(), array.end(), out.data());
+    must(cudaStreamEndCapture(stream, &recorded));
+    must(cudaGraphDestroy(recorded));  // never run
+
+    must(cudaMemset(out.data(), 0xee, sizeof(float)));
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < 4; ++i) reduce_into(stream, array.begin(), array.end(), out.data());
+    must(cudaStreamEndCapture(stream, &recorded));
+    must(cudaGraphInstantiate(&graph, recorded, 0));
+    must(cudaGraphDestroy(recorded));
+    must(cudaGraphLaunch(graph, stream));
+    must(cudaGraphExecDestroy(graph));
+    must(cudaStreamSynchronize(stream));
+    ASSERT_TRUE(same_bits(out.to_host()[0], expected)) << round;
+  }
+  release_kept_memory();  // also what the graphs had
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
 // Another thread's capture must live through all that a call asks and frees.

@@ -120,20 +120,25 @@ TEST(CudaTransformRows, ItemsOfOneByte) {
   }
 }
 
-// A reducer without a way of its own for rows, and rows written over themselves.
+// A reducer without a way of its own for rows, and rows written over themselves, wherever they
+// begin.
 TEST(CudaTransformRows, TakesAnyReducerAndMayWriteOverItsItems) {
-  for (const std::int64_t n : {3, 64, 100, 1000, 5000, 300001}) {
+  for (const std::int64_t n : {3, 63, 64, 100, 1000, 5000, 5001, 300001}) {
     const std::vector<float> items = row_items<float>(5 * n);
     std::vector<float> expected(items.size());
     transform_rows(host_executor(), items.data(), 5, n, expected.data(), reducers::l1{},
                    quotient{});
-    gpu_array<float> x(items);
-    cuda_executor exec;
-    transform_rows(exec, static_cast<const float*>(x.data()), 5, n, x.data(), reducers::l1{},
-                   quotient{});
-    const std::vector<float> got = x.to_host();
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      ASSERT_TRUE(same_bits(got[i], expected[i])) << "item " << i << ", rows of " << n;
+    for (const std::int64_t shift : {0, 1}) {
+      gpu_array<float> x(5 * n + 1);
+      x.assign(items.data(), 5 * n, shift);
+      cuda_executor exec;
+      transform_rows(exec, static_cast<const float*>(x.data()) + shift, 5, n, x.data() + shift,
+                     reducers::l1{}, quotient{});
+      const std::vector<float> got = x.to_host();
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_TRUE(same_bits(got[i + static_cast<std::size_t>(shift)], expected[i]))
+            << "item " << i << ", rows of " << n << ", shift " << shift;
+      }
     }
   }
 }

@@ -257,9 +257,9 @@ struct cosine : detail::norm_reducer {
 namespace detail {
 
 template <>
-struct ways<reducers::l1> : sum_of_positives_ways {};
+struct ways<reducers::l1> : sum_of_non_negatives_ways {};
 template <>
-struct ways<reducers::l2> : sum_of_positives_ways {};
+struct ways<reducers::l2> : sum_of_non_negatives_ways {};
 template <>
 struct ways<reducers::linf> : order_free_ways {};
 template <>

@@ -43,8 +43,8 @@ struct commutative_ways {
   static constexpr bool separately_rounded = true;
 };
 
-/// The ways of reducers that add up numbers none of which is -0.
-struct sum_of_positives_ways : commutative_ways {
+/// The ways of reducers that add up numbers from +0 on: none is negative, and none is -0.
+struct sum_of_non_negatives_ways : commutative_ways {
   template <class Acc>
   TILEFOLD_HD static Acc neutral() {
     return Acc{};

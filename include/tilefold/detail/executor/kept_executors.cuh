@@ -191,10 +191,12 @@ class kept_executors {
     if (all != nullptr) all->splice(all->end(), taken);
   }
 
-  /// Gives up all that the calling thread keeps; waits for work that uses it.
+  /// Gives up all that the calling thread keeps; waits for work that uses it. In the current
+  /// context also the memory of graphs that are gone.
   static void release() noexcept {
     std::list<kept>* const all = executors();
     if (all != nullptr) all->clear();
+    cuda::graph_memory::release(cuda::current_context());
   }
 
  private:
@@ -262,7 +264,8 @@ namespace tilefold {
 /// Frees what the calling thread keeps for calls that name a stream, a policy or nothing in place
 /// of an executor: for each of the last eight streams and each default stream the workspace of its
 /// largest call, and a pinned word for results. Waits for work that uses it. (Else it is kept until
-/// the thread ends, for the next call.)
+/// the thread ends, for the next call.) Also frees the workspace of graphs that are gone, in the
+/// current context.
 template <class Build = detail::cuda::this_build>
 void release_kept_memory() {
   detail::kept_executors<Build>::release();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workspace of calls that the capture of a stream records. A block of memory belongs to one stream
-// of one capture until the graph and its executables are gone; then another capture may have it.
-// Every launch leaves the counters in it at zero, so the graph has no nodes for memory, and its
-// kernels may overlap.
+// Workspace of calls that the capture of a stream records: a block of memory for each call, which
+// belongs to the graph. Its counters are zero before the graph runs first, and every run leaves
+// them zero, so the graph has kernels alone. Once the graph and its executables are destroyed,
+// another capture may have the block.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,44 +22,49 @@ class graph_memory {
   /// Calls that need more record nodes that allocate and free it.
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 20;
 
-  /// Lends `space` a block of at least `bytes` bytes for `stream`, which is being captured in the
-  /// context of this number. False if there is none to be had.
+  /// Lends `space` a block of at least `bytes` bytes for a call in `stream`, which is being
+  /// captured in the current context, the one of this number. False if there is none to be had.
   static bool lend(workspace& space, std::int64_t bytes, cudaStream_t stream,
                    unsigned long long context) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    unsigned long long capture = 0;
     cudaGraph_t graph = nullptr;
-    if (bytes > most_bytes || failed(cudaStreamGetCaptureInfo(stream, &status, &capture, &graph)) ||
+    if (bytes > most_bytes || context == 0 ||  // of no number: contexts could not be told apart
+        failed(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph)) ||
         status != cudaStreamCaptureStatusActive) {
       return false;
     }
-    pool& all = everywhere();
-    const std::lock_guard lock(all.mutex);
-    block* idle = nullptr;
-    for (block& one : all.blocks) {
-      if (one.context != context || one.bytes < bytes) continue;
-      if (one.capture == capture && one.stream == stream) {
-        space.borrow(one.memory, one.bytes);
-        return true;
-      }
-      if (one.capture == 0) idle = &one;
-    }
-    if (idle == nullptr) idle = add(all, bytes, context);
-    if (idle == nullptr) return false;
-    // Ends with the last of the graph and its executables, once that has run. CUDA calls the
-    // function, perhaps on a thread of its own and within its own locks: it takes none.
-    const auto end = [](void* one) { static_cast<block*>(one)->capture = 0; };
-    cudaUserObject_t use = nullptr;
-    if (failed(cudaUserObjectCreate(&use, idle, end, 1, cudaUserObjectNoDestructorSync))) {
+    block* const found = take(bytes, context);
+    if (found == nullptr) return false;
+    // CUDA calls this when the last of graph and executables is destroyed and no longer runs,
+    // perhaps on a thread of its own that holds CUDA's locks: it takes none.
+    const auto end = [](void* one) { static_cast<block*>(one)->is_lent = false; };
+    cudaUserObject_t loan = nullptr;
+    if (failed(cudaUserObjectCreate(&loan, found, end, 1, cudaUserObjectNoDestructorSync))) {
+      found->is_lent = false;
       return false;
     }
-    idle->capture = capture;
-    idle->stream = stream;
-    if (failed(cudaGraphRetainUserObject(graph, use, 1, cudaGraphUserObjectMove))) {
-      return failed(cudaUserObjectRelease(use, 1));
+    if (failed(cudaGraphRetainUserObject(graph, loan, 1, cudaGraphUserObjectMove))) {
+      (void)failed(cudaUserObjectRelease(loan, 1));  // which calls `end`
+      return false;
     }
-    space.borrow(idle->memory, idle->bytes);
+    space.borrow(found->memory, found->bytes, stream);
     return true;
+  }
+
+  /// Frees the blocks of a context, which is the current one, that no graph has.
+  static void release(unsigned long long context) noexcept {
+    std::list<block> unused;
+    {
+      pool& all = pool_of_process();
+      const std::lock_guard lock(all.mutex);
+      for (auto one = all.blocks.begin(); one != all.blocks.end();) {
+        const auto next = std::next(one);
+        if (one->context == context && !one->is_lent) unused.splice(unused.end(), all.blocks, one);
+        one = next;
+      }
+    }
+    const beside_captures mode;
+    for (const block& one : unused) (void)failed(cudaFree(one.memory));
   }
 
  private:
@@ -67,8 +72,7 @@ class graph_memory {
     void* memory = nullptr;
     std::int64_t bytes = 0;
     unsigned long long context = 0;
-    cudaStream_t stream = nullptr;
-    std::atomic<unsigned long long> capture = 0;  // 0: idle
+    std::atomic<bool> is_lent = true;
   };
   struct pool {
     std::mutex mutex;
@@ -76,7 +80,7 @@ class graph_memory {
   };
 
   // Never destroyed: graphs may be destroyed after static objects.
-  static pool& everywhere() {
+  static pool& pool_of_process() {
     static pool& all = *new pool;
     return all;
   }
@@ -86,26 +90,42 @@ class graph_memory {
     return code != cudaSuccess;
   }
 
-  // Its counters are zeroed now, not when the graph runs.
-  static block* add(pool& all, std::int64_t bytes, unsigned long long context) {
-    std::int64_t size = least_workspace_bytes;
-    while (size < bytes) size *= 2;
+  // The smallest unused block that is large enough, or a new one; null if there is no memory.
+  static block* take(std::int64_t bytes, unsigned long long context) {
+    pool& all = pool_of_process();
+    {
+      const std::lock_guard lock(all.mutex);
+      block* best = nullptr;
+      for (block& one : all.blocks) {
+        if (one.context != context || one.bytes < bytes || one.is_lent) continue;
+        if (best == nullptr || one.bytes < best->bytes) best = &one;
+      }
+      if (best != nullptr) best->is_lent = true;
+      if (best != nullptr) return best;
+    }
+    std::list<block> added(1);
+    block& made = added.front();
+    made.context = context;
+    for (made.bytes = least_workspace_bytes; made.bytes < bytes;) made.bytes *= 2;
     const beside_captures mode;
-    void* memory = nullptr;
-    if (failed(cudaMalloc(&memory, static_cast<std::size_t>(size)))) return nullptr;
-    const auto counters = static_cast<std::size_t>(arrivals_region(size));
-    cudaStream_t stream = nullptr;
-    if (failed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) ||
-        failed(cudaMemsetAsync(memory, 0, counters, stream)) ||
-        failed(cudaStreamSynchronize(stream)) || failed(cudaStreamDestroy(stream))) {
-      (void)failed(cudaFree(memory));
+    if (failed(cudaMalloc(&made.memory, static_cast<std::size_t>(made.bytes)))) return nullptr;
+    if (!zero_counters(made)) {
+      (void)failed(cudaFree(made.memory));
       return nullptr;
     }
-    block& added = all.blocks.emplace_back();
-    added.memory = memory;
-    added.bytes = size;
-    added.context = context;
-    return &added;
+    const std::lock_guard lock(all.mutex);
+    all.blocks.splice(all.blocks.end(), added);
+    return &made;
+  }
+
+  // Now, and not when the graph runs.
+  static bool zero_counters(const block& made) {
+    cudaStream_t stream = nullptr;
+    if (failed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))) return false;
+    const auto counters = static_cast<std::size_t>(arrivals_region(made.bytes));
+    const bool zeroed = !failed(cudaMemsetAsync(made.memory, 0, counters, stream)) &&
+                        !failed(cudaStreamSynchronize(stream));
+    return !failed(cudaStreamDestroy(stream)) && zeroed;
   }
 };
 

@@ -129,12 +129,12 @@ constexpr tile_policy short_policy_for(int bytes) {
   return bytes > 16 ? policy_of(256, 512, bytes) : policy_of(1024, 64, bytes);
 }
 
-/// The same of accumulators of `acc_bytes` bytes: those of a variance, and those that hold places,
-/// take long to combine, so a thread has few items.
-constexpr tile_policy short_policy_for(int bytes, int acc_bytes, bool any_order) {
-  const bool takes_long = (acc_bytes > 16 && bytes <= 4) || (acc_bytes > 8 && any_order);
-  if (takes_long && acc_bytes <= most_shared_bytes && bytes <= 8) return {1024, 4};
-  return short_policy_for(bytes);
+/// The short tile of a reducer. Variances of narrow items, and places of extremes (in any order),
+/// take long to combine: with four items a thread, more threads share the work.
+constexpr tile_policy short_policy_for(int bytes, int acc_bytes, bool in_any_order) {
+  const bool takes_long = (acc_bytes > 16 && bytes <= 4) || (acc_bytes > 8 && in_any_order);
+  const bool small = bytes <= 8 && acc_bytes <= most_shared_bytes;
+  return takes_long && small ? tile_policy{1024, 4} : short_policy_for(bytes);
 }
 
 /// Blocks that share a short range at most: a warp folds their values, eight a lane.
@@ -200,6 +200,19 @@ constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
          pays_to_stage_structs(item_bytes, acc_bytes);
 }
 
+/// The policy of ranges of reducers whose longer ranges are staged.
+constexpr tile_policy unstaged_policy_for(int item_bytes, int acc_bytes) {
+  const tile_policy policy = policy_for(item_bytes, acc_bytes);
+  return {policy.nt, detail::smaller(policy.vt, 16)};
+}
+
+/// Whether a range of a reducer is long enough to be staged. A last tile that is cut off takes a
+/// block up to 20 us, which is made up for from 32 MiB on.
+inline constexpr std::int64_t least_staged_bytes = 32 << 20;
+constexpr bool pays_to_stage_range(std::int64_t n, int item_bytes, int staged_tile) {
+  return n % staged_tile <= 1024 || n >= least_staged_bytes / item_bytes;
+}
+
 /// Stripes whose code stands side by side: all of a tile's code must fit the instruction cache.
 constexpr int staged_stripes_unrolled(std::size_t acc_bytes) { return acc_bytes <= 32 ? 2 : 1; }
 
@@ -209,7 +222,7 @@ constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
 // Any order.
 
 /// The policy of launch_any_order.cuh: large accumulators leave room for half as many threads,
-/// which then have twice as much in flight. Ranges longer than a short tile have two tiles or more.
+/// which then have twice as much in flight. A range that is no short one has two tiles or more.
 constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   tile_policy policy = policy_for(bytes);
   if (acc_bytes > 16 && policy.nt > 256) policy = {256, 2 * policy.vt};

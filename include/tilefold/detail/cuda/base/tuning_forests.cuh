@@ -30,14 +30,16 @@ struct short_rows {
 /// Whether rows of one length are folded faster as short ranges, a block or a cluster each, than by
 /// the kernels of forests. Many rows of few bytes are not: a block takes as long to begin as to
 /// fold, and a warp takes several rows. Rows of few items are not: most lanes of a block have none.
-/// An SM holds few blocks of 512 threads and more, so of many rows these must be full.
-constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_sms) {
+/// Nor are rows of which there is one for every warp, where threads of a cluster have no items. An
+/// SM holds few blocks of 512 threads and more, so of many rows these must be full.
+constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_sms,
+                                  const launch_tuning& tuning) {
   const std::int64_t bytes = of.items * item_bytes;
   if (of.items < 32) return of.rows <= 512;
   if (bytes <= 4096) return of.rows <= (bytes > 1024 ? 1024 : 512);
-  if (of.blocks > 1 && of.rows >= 4096 && of.items <= 16384 && item_bytes >= 4 && !of.is_full()) {
-    return false;
-  }
+  const bool for_warps =
+      of.rows >= tuning.many_trees && of.items <= tuning.longest_for_warp(of.rows);
+  if (for_warps && of.blocks > 1 && item_bytes >= 4 && !of.is_full()) return false;
   if (of.nt <= (of.blocks == 1 ? 512 : 256) || of.all_blocks() <= num_sms) return true;
   if (of.nt <= 512 && (of.is_full() || item_bytes >= 4)) return true;
   return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;

@@ -162,10 +162,12 @@ class workspace {
     capture_ = capture;
   }
 
-  /// Uses memory of a graph's, whose counters are zero, in place of none.
-  void borrow(void* memory, std::int64_t bytes) {
+  /// Uses memory of a graph's from now on, whose counters are zero.
+  void borrow(void* memory, std::int64_t bytes, cudaStream_t stream) noexcept {
+    give_back(stream);
     memory_ = static_cast<char*>(memory);
     bytes_ = bytes;
+    owned_ = false;
   }
 
   /// Whether the counters are zeroed by a graph alone: other calls must call zero() first.

@@ -433,7 +433,7 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
     const short_rows of{rows, n, grid.blocks, grid.nt, tile.vt};
     const bool pays = acc_bytes > 8
                           ? cuda::pays_as_short_rows_of_pairs(of, bytes, acc_bytes, job.gpu.num_sms)
-                          : cuda::pays_as_short_rows(of, bytes, job.gpu.num_sms);
+                          : cuda::pays_as_short_rows(of, bytes, job.gpu.num_sms, job.gpu.tuning());
     if (!pays) return false;
     using row = short_range_of_row<equal_forest<Source>, typename Reducer::accumulator>;
     static known_kernel known;

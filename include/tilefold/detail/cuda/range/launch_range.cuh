@@ -174,11 +174,13 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     } else if constexpr (is_default &&
                          (stages_reducer<Source, Reducer> || stages_structs<Source, Reducer>)) {
       constexpr tile_policy staged = staged_shape_of<Source, Reducer>.policy();
-      // Short ranges end where there is a staged tile for about every SM, unless blocks cannot
-      // share a range of such accumulators: then tiles of packets serve the lengths between.
-      if constexpr (stages_reducer<Source, Reducer> && acc_bytes > most_shared_bytes) {
-        if (n < gpu.num_sms * std::int64_t{staged.tile()}) {
-          return cuda::launch_tiles<Build, tiles>(job, workspace_for);
+      if constexpr (stages_reducer<Source, Reducer>) {
+        // Accumulators that blocks do not hand on have no short ranges of several blocks.
+        const bool too_few =
+            acc_bytes > most_shared_bytes && n < gpu.num_sms * std::int64_t{staged.tile()};
+        if (too_few || !cuda::pays_to_stage_range(n, bytes, staged.tile())) {
+          constexpr tile_policy unstaged = unstaged_policy_for(bytes, acc_bytes);
+          return cuda::launch_tiles<Build, unstaged>(job, workspace_for);
         }
       }
       cuda::launch_tiles<Build, staged, true>(job, workspace_for);

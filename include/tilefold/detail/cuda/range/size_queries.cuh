@@ -66,7 +66,11 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   const std::int64_t most = detail::larger(of_short, of_tiles, of_any_order);
   if (!pays_to_stage(item_bytes, acc_bytes)) return most;
   const tile_policy staged = staged_shape_for(item_bytes, acc_bytes).policy();
-  return detail::larger(most, demand(staged, n, acc_bytes).bytes());
+  const tile_policy unstaged = unstaged_policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
+  const std::int64_t most_unstaged =
+      detail::larger(least_staged_bytes / item_bytes, std::int64_t{1} << 22);
+  return detail::larger(most, demand(staged, n, acc_bytes).bytes(),
+                        demand(unstaged, detail::smaller(n, most_unstaged), acc_bytes).bytes());
 }
 
 // More than any memory has, and little enough that no sum on the way to it overflows.

@@ -191,8 +191,8 @@ class row_part {
   // A row that begins between two multiples of 16 bytes, `before` items behind the first one:
   //
   //     loaded     [. . 0 1] [2 3 4 5] [6 7 8 9]     aligned vectors, one a lane
-  //     packets    [0 1 2 3] [4 5 6 7]  ...          the rest comes from the lane above; the last
-  //                                                  lane's from lane 0, which has the next packet
+  //     packets    [0 1 2 3] [4 5 6 7]  ...          the rest comes from lane + 1; the last lane's
+  //                                                  from lane 0, which has the next packet
   TILEFOLD_D void load_shifted() {
     const unsigned offset = cuda::misalignment(row_ + first_);
     const int before = static_cast<int>(offset / sizeof(T));
@@ -222,7 +222,8 @@ class row_part {
       for (int i = 0; i < load_bytes / 4; ++i) packets_[p].word[i] = both[i];
     }
   }
-  // The vector that begins with item i, if it is the row's to its end.
+  // Two halves of a load, so that all lanes' loads are under way before the rare second half. The
+  // vector that begins with item i, if it ends within the row; then one in which the row ends.
   TILEFOLD_D packet vector_at(int i) const {
     return i + width <= length_ ? *reinterpret_cast<const packet*>(row_ + i) : packet_of_missing();
   }
