@@ -166,6 +166,28 @@ TEST(SequentialBlocks, LeavesIntegersAndMinimaAlone) {
   EXPECT_EQ(reduce(x, sequential_blocks<8192>(r::arg_min{})).index, reduce(x, r::arg_min{}).index);
 }
 
+/// An operator and a reducer whose members have the names of the library's own.
+struct greedy_plus : std::plus<float> {
+  using ordered_op = int;
+  using inner = int;
+  static constexpr std::int64_t items_per_block = 4;
+};
+struct greedy_sum : r::sum {
+  using ordered_op = int;
+  static constexpr std::int64_t items_per_block = 4;
+};
+
+TEST(SequentialBlocks, LeavesMembersOfOperatorsToTheUser) {
+  const auto x = make_items<float>(pattern::mixed, 40000, seed());
+  const float sum = reduce(x, plus{}), ordered = reduce(x, sequential_blocks<256>(plus{}));
+  EXPECT_EQ(bits_of(reduce(x, greedy_plus{})), bits_of(sum));
+  EXPECT_EQ(bits_of(reduce(x, greedy_sum{})), bits_of(sum));
+  const auto [fused, count] = reduce(x, r::fuse(greedy_sum{}, r::count{}));
+  EXPECT_EQ(bits_of(fused), bits_of(sum));
+  EXPECT_EQ(count, 40000);
+  EXPECT_EQ(bits_of(reduce(x, sequential_blocks<256>(greedy_plus{}))), bits_of(ordered));
+}
+
 TEST(SequentialBlocks, TransformsItems) {
   const auto x = make_items<float>(pattern::mixed, 70001, seed());
   const auto y = make_items<float>(pattern::near_one, 70001, seed() + 1);

@@ -23,7 +23,7 @@ namespace detail {
 template <std::int64_t Block, class Op>
 struct with_sequential_blocks {
   using reducer_concept = reducer_tag;
-  using ordered_op = Op;
+  using inner = Op;
 
   Op op;
 };

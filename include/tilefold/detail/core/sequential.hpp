@@ -20,7 +20,6 @@ namespace tilefold::detail {
 /// A reducer whose items are folded in blocks of `Block`, joined from left to right.
 template <std::int64_t Block, class Reducer>
 struct sequential_reducer : Reducer {
-  static constexpr std::int64_t items_per_block = Block;
   // Up to three blocks, joining from left to right is the neighbour tree: ((b0 b1) b2).
   static constexpr std::int64_t most_in_tree = 3 * Block;
 
