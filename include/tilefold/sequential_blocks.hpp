@@ -88,4 +88,26 @@ TILEFOLD_HD constexpr detail::with_sequential_blocks<Block, Op> sequential_block
   return {op};
 }
 
+#if defined(__CUDACC__)
+/// Returns the bytes of workspace that sequential_blocks<Block> needs on a GPU for `rows` ranges,
+/// rows or columns of `length` items, with accumulators of `accumulator_bytes` bytes: for
+/// cuda_executor::reserve(). It is enough for fewer or shorter rows. 0 for up to 3 * Block items,
+/// which need what `op` alone needs, as do segments and arrays of any length. The other size
+/// queries, such as cuda_executor::workspace_bytes(), do not cover the order: reserve the larger
+/// number. Throws invalid_range_error for numbers that no call takes.
+template <std::int64_t Block>
+std::int64_t sequential_workspace_bytes(std::int64_t rows, std::int64_t length,
+                                        std::int64_t accumulator_bytes) {
+  constexpr const char* query = "sequential_workspace_bytes";
+  detail::cuda::require_size(query, "rows", rows, 0);
+  detail::cuda::require_size(query, "length", length, 0);
+  detail::cuda::require_size(query, "accumulator_bytes", accumulator_bytes, 1);
+  const std::int64_t blocks = tree::num_blocks(length, Block);
+  if (rows == 0 || blocks <= 3) return 0;
+  detail::cuda::require_answer(query, rows, accumulator_bytes);
+  detail::cuda::require_answer(query, blocks, rows * accumulator_bytes);
+  return detail::cuda::split_demand(rows, blocks, accumulator_bytes).bytes();
+}
+#endif
+
 }  // namespace tilefold

@@ -229,7 +229,7 @@ TEST(SequentialBlocksGpu, GoesIntoAGraph) {
   const gpu_array<float> x(items);
   const gpu_array<float> out(1);
   cuda_executor exec;
-  exec.reserve(1 << 16);
+  exec.reserve(sequential_workspace_bytes<8192>(1, x.size(), sizeof(float)));
   cudaGraph_t graph{};
   cudaGraphExec_t ready{};
   must(cudaStreamBeginCapture(exec.stream(), cudaStreamCaptureModeThreadLocal));
