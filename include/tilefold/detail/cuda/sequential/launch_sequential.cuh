@@ -173,7 +173,8 @@ struct sequential_folds<basic_cuda_executor<Build>> {
       // What can fail ahead of a launch fails here.
       with_job([](const auto& job) { (void)cuda::ready_long_trees<Build, Block>(job); });
       exec.template fold_forest<Policy>(short_trees{forest, most}, most_trees, reducer.of_block(),
-                                        init, empty, out);
+                                        init, empty,
+                                        short_results{forest, most, exec.accessible(out, "out")});
       with_job([&](const auto& job) {
         const auto kernel = cuda::ready_long_trees<Build, Block>(job);
         kernel.launch(kernel.most(most_trees), job.stream, job.forest, most, job.reducer, job.init,
