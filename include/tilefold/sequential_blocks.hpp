@@ -66,17 +66,18 @@ struct fold_types<Named, with_sequential_blocks<Block, Op>, Lift, Init, Its...>
 /// - Parameters: `Block` is a power of two from 256 to 2^20. `op` as in reduce(). With if_empty()
 ///   write if_empty(sequential_blocks<Block>(op), value).
 /// - Empty input: as for `op`. Throws as the verb does.
-/// - Each result is written once. A segment has at most 2^31 - 1 blocks.
-/// - Workspace on the host: up to 32768 accumulators at a time, one for each tree of more than
-///   3 * Block items, and two for each column. On a GPU: for ranges, rows and columns of more than
-///   3 * Block items sequential_workspace_bytes(), which the other queries do not cover; else what
-///   the verb says.
-/// - Work: as many lifts and combines as `op` alone. On the host, the joins run on the calling
+/// - Each result is written once. A range, row or segment has at most 2^31 - 1 blocks.
+/// - Workspace on the host: for up to 32768 blocks at a time an accumulator and 32 bytes each, and
+///   an accumulator for each tree of more than 3 * Block items; three for each such column. On a
+///   GPU: for ranges, rows and columns of more than 3 * Block items sequential_workspace_bytes(),
+///   which the other queries do not cover; else what the verb says.
+/// - Work: as many lifts and combines as `op` alone. On the host the joins run on the calling
 ///   thread. On a GPU one launch for ranges, rows and columns, else one launch more than for `op`.
-/// - **Lengths that only the GPU knows**, of deferred ranges, segments by offsets and arrays: one
-///   thread block folds each tree of more than 3 * Block items. A deferred range and few long
-///   segments take many times as long as with `op` alone; pass a range or rows of one length.
-/// - Columns of more than 3 * Block rows are read item by item on a GPU, at a fraction of the
+/// - **Lengths that only the GPU knows**, of deferred ranges, segments by offsets, arrays and items
+///   by index: one thread block folds each tree of more than 3 * Block items. A deferred range and
+///   few long segments take many times as long as with `op` alone; pass a range or rows of one
+///   length instead.
+/// - Columns of more than 3 * Block rows: a GPU reads them item by item, at a fraction of the
 /// speed.
 template <std::int64_t Block, class Op>
 TILEFOLD_HD constexpr detail::with_sequential_blocks<Block, Op> sequential_blocks(Op op) {

@@ -326,6 +326,15 @@ TEST(SequentialBlocksGpu, FoldsItemsByIndex) {
   }
 }
 
+TEST(SequentialBlocksGpu, TellsItsWorkspace) {
+  EXPECT_EQ(sequential_workspace_bytes<8192>(1000, 3 * 8192, 4), 0);
+  EXPECT_EQ(sequential_workspace_bytes<8192>(0, 1 << 28, 4), 0);
+  EXPECT_GT(sequential_workspace_bytes<8192>(1, 1 << 28, 4), 4 * 32768);
+  EXPECT_GT(sequential_workspace_bytes<256>(1000, 1025, 4), 1000 * 5 * 4);
+  EXPECT_THROW(sequential_workspace_bytes<256>(-1, 1025, 4), invalid_range_error);
+  EXPECT_THROW(sequential_workspace_bytes<256>(1, std::int64_t{1} << 62, 4), invalid_range_error);
+}
+
 TEST(SequentialBlocksGpu, GoesIntoAGraph) {
   const auto items = make_items<float>(pattern::mixed, 300 * 8192, seed());
   const gpu_array<float> x(items);

@@ -75,6 +75,9 @@ inline std::int64_t demand_of_any_verb(std::int64_t n, std::int64_t segments,
                                        const fold_bytes& bytes, int num_sms) {
   const std::int64_t length = segments > 0 ? (n - 1) / segments + 1 : 0;
   std::int64_t most = cuda_executor::segments_workspace_bytes(segments, bytes.accumulator);
+  // torch_sum and torch_product.
+  most =
+      detail::larger(most, sequential_workspace_bytes<8192>(segments, length, bytes.accumulator));
   // Items are read as they are or through any_items, as bool or in 8 bytes; some with an index.
   for (const std::int64_t item : {bytes.item, std::int64_t{1}, std::int64_t{8}}) {
     for (const std::int64_t index : {0, 8}) {
@@ -83,8 +86,6 @@ inline std::int64_t demand_of_any_verb(std::int64_t n, std::int64_t segments,
                          cuda_executor::equal_segments_workspace_bytes(
                              segments, length, item + index, bytes.accumulator));
     }
-    most =
-        detail::larger(most, sequential_workspace_bytes<8192>(segments, length, bytes.accumulator));
     most =
         detail::larger(most, capi::columns_demand(n, segments, {item, bytes.accumulator}, num_sms));
   }

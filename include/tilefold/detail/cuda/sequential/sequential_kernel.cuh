@@ -79,6 +79,7 @@ __global__ void __launch_bounds__(
 
 /// Values that have one counter.
 inline constexpr int sequence_chunk = 256;
+
 /// Trees of one length, and where the values of their blocks go. Counters are zero before and
 /// after.
 template <class Acc>
