@@ -77,7 +77,6 @@ struct short_results {
   std::int64_t most_items;
   Out out;
 
-  TILEFOLD_HD auto operator*() const { return *this + 0; }
   TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD friend auto operator+(const short_results& results, std::int64_t i) {
     return short_result<decltype(detail::starting_at(results.out, i))>{

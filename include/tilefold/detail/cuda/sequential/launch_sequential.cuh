@@ -164,19 +164,19 @@ struct sequential_folds<basic_cuda_executor<Build>> {
           return;
         }
       }
-      const auto with_job = [&](const auto& use) {
+      const auto results = exec.accessible(out, "out");
+      const auto with_kernel = [&](const auto& use) {
         exec.in_context([&](const cuda::device_info& gpu, cudaStream_t stream, const auto&) {
-          use(cuda::job_of(forest, reducer.of_block(), init, no_empty_tree{},
-                           exec.accessible(out, "out"), gpu, stream));
+          const auto job =
+              cuda::job_of(forest, reducer.of_block(), init, no_empty_tree{}, results, gpu, stream);
+          use(job, cuda::ready_long_trees<Build, Block>(job));
         });
       };
       // What can fail ahead of a launch fails here.
-      with_job([](const auto& job) { (void)cuda::ready_long_trees<Build, Block>(job); });
+      with_kernel([](const auto&, const auto&) {});
       exec.template fold_forest<Policy>(short_trees{forest, most}, most_trees, reducer.of_block(),
-                                        init, empty,
-                                        short_results{forest, most, exec.accessible(out, "out")});
-      with_job([&](const auto& job) {
-        const auto kernel = cuda::ready_long_trees<Build, Block>(job);
+                                        init, empty, short_results{forest, most, results});
+      with_kernel([&](const auto& job, const auto& kernel) {
         kernel.launch(kernel.most(most_trees), job.stream, job.forest, most, job.reducer, job.init,
                       job.out);
       });
