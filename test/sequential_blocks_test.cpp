@@ -4,6 +4,7 @@
 // oracle that is written down here evaluates them; in every verb. The bits of PyTorch's ordered
 // sums are in torch_order_test.cpp.
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <functional>
@@ -164,6 +165,28 @@ TEST(SequentialBlocks, LeavesIntegersAndMinimaAlone) {
   const auto x = make_items<std::int32_t>(pattern::any_bits, 100000, seed());
   EXPECT_EQ(reduce(x, sequential_blocks<8192>(plus{})), reduce(x));
   EXPECT_EQ(reduce(x, sequential_blocks<8192>(r::arg_min{})).index, reduce(x, r::arg_min{}).index);
+}
+
+/// An operator and a reducer whose members have the names of the library's own.
+struct greedy_plus : std::plus<float> {
+  using ordered_op = int;
+  using inner = int;
+  static constexpr std::int64_t items_per_block = 4;
+};
+struct greedy_sum : r::sum {
+  using ordered_op = int;
+  static constexpr std::int64_t items_per_block = 4;
+};
+
+TEST(SequentialBlocks, LeavesMembersOfOperatorsToTheUser) {
+  const auto x = make_items<float>(pattern::mixed, 40000, seed());
+  const float sum = reduce(x, plus{}), ordered = reduce(x, sequential_blocks<256>(plus{}));
+  EXPECT_EQ(bits_of(reduce(x, greedy_plus{})), bits_of(sum));
+  EXPECT_EQ(bits_of(reduce(x, greedy_sum{})), bits_of(sum));
+  const auto [fused, count] = reduce(x, r::fuse(greedy_sum{}, r::count{}));
+  EXPECT_EQ(bits_of(fused), bits_of(sum));
+  EXPECT_EQ(count, 40000);
+  EXPECT_EQ(bits_of(reduce(x, sequential_blocks<256>(greedy_plus{}))), bits_of(ordered));
 }
 
 TEST(SequentialBlocks, TransformsItems) {
@@ -382,6 +405,57 @@ TEST(SequentialBlocks, GoesWithViewsOfExecutorsAndDeferredSizes) {
   EXPECT_EQ(bits_of(tilefold::reduce(with_policy<tile_policy{128, 4}>(exec), x,
                                      sequential_blocks<8192>(plus{}))),
             bits_of(sum(0, 90000)));
+}
+
+/// An output that counts how often each place is written.
+struct counting_output {
+  using difference_type = std::ptrdiff_t;
+  std::atomic<int>* writes;
+  float* values;
+
+  const counting_output& operator*() const { return *this; }
+  void operator=(float value) const {
+    ++*writes;
+    *values = value;
+  }
+  friend counting_output operator+(const counting_output& out, std::ptrdiff_t i) {
+    return {out.writes + i, out.values + i};
+  }
+};
+
+TEST(SequentialBlocks, WritesEachResultOnce) {
+  const auto x = make_items<float>(pattern::mixed, 5800, seed());
+  const std::array<int, 7> offsets{0, 2000, 2000, 5000, 5768, 5768, 5800};
+  for (const int threads : {1, 3}) {
+    const host_executor exec(threads);
+    std::array<std::atomic<int>, 6> writes{};
+    std::array<float, 6> out{}, expected{};
+    segmented_reduce(exec, x.begin(), offsets.begin(), 6,
+                     counting_output{writes.data(), out.data()}, sequential_blocks<256>(plus{}));
+    segmented_reduce(exec, x.begin(), offsets.begin(), 6, expected.begin(),
+                     sequential_blocks<256>(plus{}));
+    for (std::size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(writes[i], 1) << i;
+      EXPECT_EQ(bits_of(out[i]), bits_of(expected[i])) << i;
+    }
+  }
+}
+
+TEST(SequentialBlocks, KeepsTheOrderOfColumns) {
+  for (const int threads : {1, 3}) {
+    for (const std::int64_t n : {769, 2000}) {
+      const std::vector<tree_hash> items = leaf_hashes(static_cast<std::size_t>(3 * n));
+      std::vector<tree_hash> out(3);
+      axis_reduce(host_executor(threads), test_view{items.data(), right_layout({n, 3})},
+                  test_view{out.data(), right_layout({3})}, axes{0},
+                  sequential_blocks<256>(node_hash{}));
+      for (std::size_t k = 0; k < 3; ++k) {
+        std::vector<tree_hash> column;
+        for (std::size_t i = k; i < items.size(); i += 3) column.push_back(items[i]);
+        EXPECT_EQ(out[k], blocks_from_left(node_hash{}, column, 256)) << k << " of " << n;
+      }
+    }
+  }
 }
 
 // Proxies of bits, written one after the other.

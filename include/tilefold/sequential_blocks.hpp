@@ -23,7 +23,7 @@ namespace detail {
 template <std::int64_t Block, class Op>
 struct with_sequential_blocks {
   using reducer_concept = reducer_tag;
-  using ordered_op = Op;
+  using inner = Op;
 
   Op op;
 };
@@ -66,14 +66,19 @@ struct fold_types<Named, with_sequential_blocks<Block, Op>, Lift, Init, Its...>
 /// - Parameters: `Block` is a power of two from 256 to 2^20. `op` as in reduce(). With if_empty()
 ///   write if_empty(sequential_blocks<Block>(op), value).
 /// - Empty input: as for `op`. Throws as the verb does.
-/// - Memory: as the verb says. A segment or an array of more than 3 * Block items is written twice:
-///   first as if it had none.
-/// - Workspace: on the host up to 32768 accumulators at a time, of columns two each. On a GPU an
-///   accumulator for each block of a range, and of rows of one length that are fewer than 16 for
-///   each thread block that the GPU holds; else what the verb says.
-/// - Work: as many lifts and combines as `op` alone, those of blocks one after the other. On a GPU
-///   one launch for a range and for segments of one length, else one launch more than for `op`.
-///   Columns of more than 3 * Block rows are read item by item there, at a fraction of the speed.
+/// - Each result is written once. A range, row or segment has at most 2^31 - 1 blocks.
+/// - Workspace on the host: for up to 32768 blocks at a time an accumulator and 32 bytes each, and
+///   an accumulator for each tree of more than 3 * Block items; three for each such column. On a
+///   GPU: for ranges, rows and columns of more than 3 * Block items sequential_workspace_bytes(),
+///   which the other queries do not cover; else what the verb says.
+/// - Work: as many lifts and combines as `op` alone. On the host the joins run on the calling
+///   thread. On a GPU one launch for ranges, rows and columns, else one launch more than for `op`.
+/// - **Lengths that only the GPU knows**, of deferred ranges, segments by offsets, arrays and items
+///   by index: one thread block folds each tree of more than 3 * Block items. A deferred range and
+///   few long segments take many times as long as with `op` alone; pass a range or rows of one
+///   length instead.
+/// - Columns of more than 3 * Block rows: a GPU reads them item by item, at a fraction of the
+/// speed.
 template <std::int64_t Block, class Op>
 TILEFOLD_HD constexpr detail::with_sequential_blocks<Block, Op> sequential_blocks(Op op) {
   static_assert(Block >= 256 && Block <= 1048576 && tree::is_power_of_two(Block),
@@ -87,5 +92,27 @@ TILEFOLD_HD constexpr detail::with_sequential_blocks<Block, Op> sequential_block
                 "yet");
   return {op};
 }
+
+#if defined(__CUDACC__)
+/// Returns the bytes of workspace that sequential_blocks<Block> needs on a GPU for `rows` ranges,
+/// rows or columns of `length` items, with accumulators of `accumulator_bytes` bytes: for
+/// cuda_executor::reserve(). It is enough for fewer or shorter rows. 0 for up to 3 * Block items,
+/// which need what `op` alone needs, as do segments and arrays of any length. The other size
+/// queries, such as cuda_executor::workspace_bytes(), do not cover the order: reserve the larger
+/// number. Throws invalid_range_error for numbers that no call takes.
+template <std::int64_t Block>
+std::int64_t sequential_workspace_bytes(std::int64_t rows, std::int64_t length,
+                                        std::int64_t accumulator_bytes) {
+  constexpr const char* query = "sequential_workspace_bytes";
+  detail::cuda::require_size(query, "rows", rows, 0);
+  detail::cuda::require_size(query, "length", length, 0);
+  detail::cuda::require_size(query, "accumulator_bytes", accumulator_bytes, 1);
+  const std::int64_t blocks = tree::num_blocks(length, Block);
+  if (rows == 0 || blocks <= 3) return 0;
+  detail::cuda::require_answer(query, rows, accumulator_bytes);
+  detail::cuda::require_answer(query, blocks, rows * accumulator_bytes);
+  return detail::cuda::split_demand(rows, blocks, accumulator_bytes).bytes();
+}
+#endif
 
 }  // namespace tilefold

@@ -77,7 +77,12 @@ def test_arguments() -> None:
     assert not np.signbit(tilefold.sum(np.zeros(0), order="torch")) and tilefold.prod(np.zeros(0), order="torch") == 1
     with pytest.raises(tilefold.ArgumentError, match="order is 'numpy', and must be None or 'torch'"):
         tilefold.sum(x, order="numpy")  # type: ignore[call-overload]
-    with pytest.raises(tilefold.UnsupportedError, match="there is no torch_sum of complex64"):
+    with pytest.raises(tilefold.UnsupportedError, match="^tilefold.sum: order='torch' is for .*, not for complex64"):
         tilefold.sum(x.astype("c8"), order="torch")
+    with pytest.raises(tilefold.UnsupportedError, match="^tilefold.prod: order='torch' is for .*, not for complex128"):
+        tilefold.prod(x, dtype="c16", order="torch")
+    half = x.astype("f2")
+    wide = tilefold.sum(half, order="torch")
+    assert wide.dtype == np.float32 and tilefold.sum(half, dtype=half.dtype, order="torch") == wide.astype("f2")
     with pytest.raises(tilefold.UnsupportedError, match="there are no pieces of torch_sum"):
         tilefold.piece(x, 0, "torch_sum")

@@ -342,6 +342,8 @@ def _in_order(order: Any, op: str, x: Items, dtype: Any, axis: Axis, keepdims: b
         code = of_dtype(array.dtype)
     if dtype is not None:
         code = of_name(dtype)
+    if not is_integer(code) and not is_float(code):
+        raise _errors.unsupported(f"order='torch' is for integers and real floats, not for {name_of(code)}")
     return _in_dtype(op if is_integer(code) else "torch_" + op, x, dtype, axis, keepdims, out, initial, stream)
 
 
@@ -413,8 +415,9 @@ def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fals
              way.
     order    None: the order of reduce(). "torch": that of PyTorch 2.15 under PYTORCH_SUM_INNER_TREE=1, for its bits on
              every machine: trees over blocks of 8192 items, joined from left to right, and +0 before them; of float16,
-             bfloat16, float32 and float64 (of integers no order changes the result). prod takes it in the same way. As
-             an operation of reduce(), segments, axes and keys it is "torch_sum" and "torch_product".
+             bfloat16, float32 and float64 (of integers no order changes the result). Sums of float16 and bfloat16 are
+             float32, as without it; dtype=x.dtype rounds them once and gives torch's bits. prod takes it in the same
+             way. As an operation of reduce(), segments, axes and keys it is "torch_sum" and "torch_product".
 
     x, axis, keepdims, out, order, bits and errors: see reduce().
     """

@@ -106,11 +106,52 @@ TEST(SequentialBlocksGpu, FollowsOneLaunchWithTheNext) {
   }
 }
 
-TEST(SequentialBlocksGpu, FoldsRowsFewAndMany) {
-  const host_executor host;
+/// Items of a type, an operator on them, and an initial value.
+struct float_sums {
+  static auto items(std::int64_t n) { return make_items<float>(pattern::mixed, n, seed()); }
+  plus op;
+  float init = 0.5f;
+};
+struct double_sums {
+  static auto items(std::int64_t n) { return make_items<double>(pattern::mixed, n, seed()); }
+  plus op;
+  double init = 0.5;
+};
+/// Of which no two can change places.
+struct hashes {
+  static auto items(std::int64_t n) { return leaf_hashes(static_cast<std::size_t>(n)); }
+  node_hash op;
+  tree_hash init{1, 2};
+};
+
+/// The same in 64 bytes.
+struct wide_hash {
+  tree_hash of[4];
+};
+struct wide_node_hash {
+  TILEFOLD_HD wide_hash operator()(const wide_hash& a, const wide_hash& b) const {
+    return {{node_hash{}(a.of[0], b.of[0]), node_hash{}(a.of[1], b.of[1]),
+             node_hash{}(a.of[2], b.of[2]), node_hash{}(a.of[3], b.of[3])}};
+  }
+};
+struct wide_hashes {
+  static std::vector<wide_hash> items(std::int64_t n) {
+    std::vector<wide_hash> all;
+    for (std::int64_t i = 0; i < n; ++i) {
+      all.push_back({{leaf_hash(i), leaf_hash(i + 1), leaf_hash(2 * i), leaf_hash(-i)}});
+    }
+    return all;
+  }
+  wide_node_hash op;
+  wide_hash init{};
+};
+
+template <class Case>
+void folds_rows(const Case& of, std::int64_t most_items) {
   for (const auto& [rows, length] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 100000},
                                                           {3, 1025},
+                                                          {3, 256 * 600 + 1},
                                                           {17, 1024},
                                                           {40, 5000},
                                                           {300, 1025},
@@ -118,21 +159,29 @@ TEST(SequentialBlocksGpu, FoldsRowsFewAndMany) {
                                                           {50, 768},
                                                           {70000, 800},
                                                           {5000, 2000}}) {
-    const auto items = make_items<float>(pattern::mixed, rows * length, seed());
-    const gpu_array<float> x(items);
-    const gpu_array<float> out(rows);
-    std::vector<float> expected(static_cast<std::size_t>(rows));
+    if (rows * length > most_items) continue;
+    const auto items = of.items(rows * length);
+    const gpu_array x(items);
+    auto expected = std::vector(static_cast<std::size_t>(rows), of.init);
+    const gpu_array out(expected);
     cuda_executor exec;
-    segmented_reduce(exec, x.data(), rows, length, out.data(), sequential_blocks<256>(plus{}));
-    segmented_reduce(host, items.begin(), rows, length, expected.begin(),
-                     sequential_blocks<256>(plus{}));
+    segmented_reduce(exec, x.data(), rows, length, out.data(), of.init,
+                     sequential_blocks<256>(of.op));
+    segmented_reduce(host_executor(), items.begin(), rows, length, expected.begin(), of.init,
+                     sequential_blocks<256>(of.op));
     ASSERT_EQ(bytes_of(out.to_host()), bytes_of(expected)) << rows << " rows of " << length;
   }
 }
 
+TEST(SequentialBlocksGpu, FoldsRowsFewAndMany) {
+  folds_rows(float_sums{}, 100000000);
+  folds_rows(hashes{}, 4000000);
+  folds_rows(wide_hashes{}, 1000000);
+}
+
 // Segments of every length, few and many, by offsets, with a bound, and as arrays.
-TEST(SequentialBlocksGpu, FoldsSegmentsAndArrays) {
-  const host_executor host;
+template <class Case>
+void folds_segments(const Case& of) {
   for (const std::int64_t times : {1, 60}) {
     std::vector<std::int64_t> offsets{0};
     for (std::int64_t i = 0; i < times; ++i) {
@@ -141,59 +190,119 @@ TEST(SequentialBlocksGpu, FoldsSegmentsAndArrays) {
       }
     }
     const auto count = static_cast<std::int64_t>(offsets.size()) - 1;
-    const auto items = make_items<double>(pattern::mixed, offsets.back(), seed());
-    const gpu_array<double> x(items);
-    const gpu_array<std::int64_t> at(offsets);
-    std::vector<double> expected(static_cast<std::size_t>(count));
-    segmented_reduce(host, items.begin(), offsets.begin(), count, expected.begin(), 0.5,
-                     sequential_blocks<256>(plus{}));
+    const auto items = of.items(offsets.back());
+    const gpu_array x(items);
+    const gpu_array at(offsets);
+    const auto op = sequential_blocks<256>(of.op);
+    auto expected = std::vector(static_cast<std::size_t>(count), of.init);
+    const gpu_array out(expected);
+    segmented_reduce(host_executor(), items.begin(), offsets.begin(), count, expected.begin(),
+                     of.init, op);
     cuda_executor exec;
-    const gpu_array<double> out(count);
-    segmented_reduce(exec, x.data(), at.data(), count, out.data(), 0.5,
-                     sequential_blocks<256>(plus{}));
+    segmented_reduce(exec, x.data(), at.data(), count, out.data(), of.init, op);
     EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
-    segmented_reduce(exec, x.data(), at.data(), count, segment_bound(5000), out.data(), 0.5,
-                     sequential_blocks<256>(plus{}));
+    segmented_reduce(exec, x.data(), at.data(), count, segment_bound(5000), out.data(), of.init,
+                     op);
     EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
-    segmented_reduce(exec, x.data(), at.data(), at.data() + 1, count, out.data(), 0.5,
-                     sequential_blocks<256>(plus{}));
+    segmented_reduce(exec, x.data(), at.data(), at.data() + 1, count, out.data(), of.init, op);
     EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
-    std::vector<const double*> arrays;
+    std::vector<decltype(x.data())> arrays;
     std::vector<std::int64_t> lengths;
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
       arrays.push_back(x.data() + offsets[i]);
       lengths.push_back(offsets[i + 1] - offsets[i]);
     }
-    const gpu_array<const double*> pointers(arrays);
-    const gpu_array<std::int64_t> sizes(lengths);
-    batched_reduce(exec, pointers.data(), sizes.data(), count, out.data(), 0.5,
-                   sequential_blocks<256>(plus{}));
+    const gpu_array pointers(arrays);
+    const gpu_array sizes(lengths);
+    batched_reduce(exec, pointers.data(), sizes.data(), count, out.data(), of.init, op);
     EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
   }
 }
 
-TEST(SequentialBlocksGpu, FoldsAxes) {
-  const host_executor host;
+TEST(SequentialBlocksGpu, FoldsSegmentsAndArrays) {
+  folds_segments(double_sums{});
+  folds_segments(hashes{});
+}
+
+template <class Case>
+void folds_axes(const Case& of) {
   for (const std::int64_t width : {1, 5, 600}) {
     for (const std::int64_t rows : {700, 1025}) {
-      const auto items = make_items<float>(pattern::mixed, rows * width, seed());
-      const gpu_array<float> x(items);
-      const gpu_array<float> out(width);
-      std::vector<float> expected(static_cast<std::size_t>(width));
+      const auto items = of.items(rows * width);
+      const gpu_array x(items);
+      auto expected = std::vector(static_cast<std::size_t>(width), of.init);
+      const gpu_array out(expected);
       cuda_executor exec;
       const view_layout layout = right_layout({rows, width});
-      axis_reduce(exec, test_view{static_cast<const float*>(x.data()), layout},
-                  test_view{out.data(), right_layout({width})}, axes{0},
-                  sequential_blocks<256>(plus{}));
-      axis_reduce(host, test_view{items.data(), layout},
-                  test_view{expected.data(), right_layout({width})}, axes{0},
-                  sequential_blocks<256>(plus{}));
+      const auto op = sequential_blocks<256>(of.op);
+      axis_reduce(exec, test_view{x.data(), layout}, test_view{out.data(), right_layout({width})},
+                  axes{0}, of.init, op);
+      axis_reduce(host_executor(), test_view{items.data(), layout},
+                  test_view{expected.data(), right_layout({width})}, axes{0}, of.init, op);
       EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected)) << rows << " x " << width;
     }
   }
 }
 
-TEST(SequentialBlocksGpu, FoldsItemsByIndexAndDeferredSizes) {
+TEST(SequentialBlocksGpu, FoldsAxes) {
+  folds_axes(float_sums{});
+  folds_axes(hashes{});
+}
+
+template <class Case>
+void folds_deferred_sizes(const Case& of) {
+  const auto items = of.items(90000);
+  const gpu_array x(items);
+  const gpu_array out(std::vector{of.init});
+  const auto op = sequential_blocks<256>(of.op);
+  cuda_executor exec;
+  for (const int size : {0, 768, 769, 70000}) {
+    const gpu_array<int> n(std::vector<int>{size});
+    reduce_into(exec, x.data(), deferred(n.data(), 90000), out.data(), of.init, op);
+    exec.synchronize();
+    EXPECT_EQ(bytes_of(out.to_host()[0]),
+              bytes_of(tilefold::reduce(items.begin(), items.begin() + size, of.init, op)))
+        << size;
+  }
+}
+
+TEST(SequentialBlocksGpu, FoldsDeferredSizes) {
+  folds_deferred_sizes(float_sums{});
+  folds_deferred_sizes(hashes{});
+}
+
+// Calls that share counters, in one workspace.
+TEST(SequentialBlocksGpu, GoesBetweenOtherFolds) {
+  const std::int64_t rows = 20, length = 257 * 256, n = rows * length;
+  const auto items = leaf_hashes(static_cast<std::size_t>(n));
+  const gpu_array x(items);
+  std::vector<std::int64_t> offsets{0, 5, 5, 900, 3000, 70000, n};
+  const gpu_array at(offsets);
+  const tree_hash init{1, 2};
+  const auto op = sequential_blocks<256>(node_hash{});
+  const auto fold = [&](auto& exec, auto first, auto ends, auto out) {
+    for (int i = 0; i < 3; ++i) {
+      reduce_into(exec, first, first + (n - i), out++, init, op);
+      reduce_into(exec, first, first + (n - i), out++, init, node_hash{});
+      segmented_reduce(exec, first, rows, length, out, init, op);
+      segmented_reduce(exec, first, rows, length, out + rows, init, node_hash{});
+      out += 2 * rows;
+      segmented_reduce(exec, first, ends, 6, out, init, op);
+      segmented_reduce(exec, first, ends, 6, out + 6, init, node_hash{});
+      out += 12;
+    }
+  };
+  std::vector<tree_hash> expected(3 * (2 + 2 * 20 + 12));
+  const gpu_array out(expected);
+  cuda_executor exec;
+  const host_executor host;
+  fold(exec, static_cast<const tree_hash*>(x.data()), at.data(), out.data());
+  fold(host, items.data(), offsets.data(), expected.data());
+  exec.synchronize();
+  EXPECT_EQ(bytes_of(out.to_host()), bytes_of(expected));
+}
+
+TEST(SequentialBlocksGpu, FoldsItemsByIndex) {
   const auto items = make_items<float>(pattern::mixed, 90000, seed());
   std::vector<int> index;
   for (int i = 0; i < 90000; ++i) index.push_back(i % 7 == 0 ? 2 : i % 2);
@@ -215,13 +324,15 @@ TEST(SequentialBlocksGpu, FoldsItemsByIndexAndDeferredSizes) {
     EXPECT_EQ(bytes_of(found[static_cast<std::size_t>(k)]),
               bytes_of(tilefold::reduce(of(k), sequential_blocks<256>(plus{}))));
   }
-  const gpu_array<int> n(std::vector<int>{70000});
-  reduce_into(exec, x.data(), deferred(n.data(), 90000), out.data(),
-              sequential_blocks<256>(plus{}));
-  exec.synchronize();
-  EXPECT_EQ(bytes_of(out.to_host()[0]),
-            bytes_of(tilefold::reduce(items.begin(), items.begin() + 70000,
-                                      sequential_blocks<256>(plus{}))));
+}
+
+TEST(SequentialBlocksGpu, TellsItsWorkspace) {
+  EXPECT_EQ(sequential_workspace_bytes<8192>(1000, 3 * 8192, 4), 0);
+  EXPECT_EQ(sequential_workspace_bytes<8192>(0, 1 << 28, 4), 0);
+  EXPECT_GT(sequential_workspace_bytes<8192>(1, 1 << 28, 4), 4 * 32768);
+  EXPECT_GT(sequential_workspace_bytes<256>(1000, 1025, 4), 1000 * 5 * 4);
+  EXPECT_THROW(sequential_workspace_bytes<256>(-1, 1025, 4), invalid_range_error);
+  EXPECT_THROW(sequential_workspace_bytes<256>(1, std::int64_t{1} << 62, 4), invalid_range_error);
 }
 
 TEST(SequentialBlocksGpu, GoesIntoAGraph) {
@@ -229,7 +340,7 @@ TEST(SequentialBlocksGpu, GoesIntoAGraph) {
   const gpu_array<float> x(items);
   const gpu_array<float> out(1);
   cuda_executor exec;
-  exec.reserve(1 << 16);
+  exec.reserve(sequential_workspace_bytes<8192>(1, x.size(), sizeof(float)));
   cudaGraph_t graph{};
   cudaGraphExec_t ready{};
   must(cudaStreamBeginCapture(exec.stream(), cudaStreamCaptureModeThreadLocal));

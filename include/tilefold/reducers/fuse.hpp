@@ -395,7 +395,7 @@ TILEFOLD_HD auto fuse(const R&... reducers) {
                 "tilefold: fuse takes reducers, such as tilefold::reducers::mean{}, and neither "
                 "verbs, such as tilefold::mean, nor operators, such as tilefold::plus{}");
   constexpr bool one_order =
-      !(requires { typename detail::fused_part<R>::reducer_type::ordered_op; } || ...);
+      !(detail::is_sequential<typename detail::fused_part<R>::reducer_type> || ...);
   static_assert(
       one_order,
       "tilefold: sequential_blocks stands around fuse, for all reducers are folded in one "

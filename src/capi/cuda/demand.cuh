@@ -69,21 +69,15 @@ inline std::int64_t columns_demand(std::int64_t n, std::int64_t columns, const f
   return most;
 }
 
-/// Of long rows in the order of torch_sum, fewer than so many for each block that the GPU holds.
-inline std::int64_t sequences_demand(std::int64_t segments, std::int64_t length,
-                                     const fold_bytes& bytes, int num_sms) {
-  const std::int64_t blocks = num_sms * (most_resident_threads / detail::cuda::warp_size);
-  const std::int64_t rows = detail::smaller(segments, detail::cuda::least_whole_trees * blocks);
-  return detail::cuda::split_demand(rows, tree::num_blocks(length, 8192), bytes.accumulator)
-      .bytes();
-}
-
 /// Of n items in `segments` segments, rows, columns or runs. Throws invalid_range_error for more
 /// than any memory holds.
 inline std::int64_t demand_of_any_verb(std::int64_t n, std::int64_t segments,
                                        const fold_bytes& bytes, int num_sms) {
   const std::int64_t length = segments > 0 ? (n - 1) / segments + 1 : 0;
   std::int64_t most = cuda_executor::segments_workspace_bytes(segments, bytes.accumulator);
+  // torch_sum and torch_product.
+  most =
+      detail::larger(most, sequential_workspace_bytes<8192>(segments, length, bytes.accumulator));
   // Items are read as they are or through any_items, as bool or in 8 bytes; some with an index.
   for (const std::int64_t item : {bytes.item, std::int64_t{1}, std::int64_t{8}}) {
     for (const std::int64_t index : {0, 8}) {
@@ -92,7 +86,6 @@ inline std::int64_t demand_of_any_verb(std::int64_t n, std::int64_t segments,
                          cuda_executor::equal_segments_workspace_bytes(
                              segments, length, item + index, bytes.accumulator));
     }
-    most = detail::larger(most, capi::sequences_demand(segments, length, bytes, num_sms));
     most =
         detail::larger(most, capi::columns_demand(n, segments, {item, bytes.accumulator}, num_sms));
   }

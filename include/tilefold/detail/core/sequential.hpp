@@ -12,6 +12,7 @@
 
 #include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/strided.hpp>
 
@@ -20,7 +21,6 @@ namespace tilefold::detail {
 /// A reducer whose items are folded in blocks of `Block`, joined from left to right.
 template <std::int64_t Block, class Reducer>
 struct sequential_reducer : Reducer {
-  static constexpr std::int64_t items_per_block = Block;
   // Up to three blocks, joining from left to right is the neighbour tree: ((b0 b1) b2).
   static constexpr std::int64_t most_in_tree = 3 * Block;
 
@@ -52,6 +52,40 @@ struct short_trees {
 
 template <class Forest>
 short_trees(Forest, std::int64_t) -> short_trees<Forest>;
+
+/// One place of short_results.
+template <class Out>
+struct short_result {
+  Out out;
+  bool is_short;
+
+  TILEFOLD_HD const short_result& operator*() const { return *this; }
+  TILEFOLD_NO_EXEC_CHECK
+  template <class Result>
+  TILEFOLD_HD void operator=(const Result& result) const {
+    if (is_short) detail::write_through(out, detail::output_value<Out>(result));
+  }
+};
+
+/// Where the results of short_trees go: `out`, but nothing is written in the place of a longer
+/// tree.
+template <class Forest, class Out>
+struct short_results {
+  using difference_type = std::int64_t;
+
+  Forest forest;
+  std::int64_t most_items;
+  Out out;
+
+  TILEFOLD_NO_EXEC_CHECK
+  TILEFOLD_HD friend auto operator+(const short_results& results, std::int64_t i) {
+    return short_result<decltype(detail::starting_at(results.out, i))>{
+        detail::starting_at(results.out, i), results.forest.count(i) <= results.most_items};
+  }
+};
+
+template <class Forest, class Out>
+short_results(Forest, std::int64_t, Out) -> short_results<Forest, Out>;
 
 /// The elements of a column whose rows lie as `axes` says, from element `begin` on.
 template <class It>

@@ -153,6 +153,9 @@ template <class Policy, std::int64_t Block, class Executor, class Forest, class 
   return folded;
 }
 
+template <class Forest, class Out>
+inline constexpr bool writes_apart<short_results<Forest, Out>> = writes_apart<Out>;
+
 /// Whether a source has indices before its items.
 template <class Source>
 inline constexpr bool has_indices =
@@ -202,10 +205,9 @@ struct sequential_folds<Executor> {
     const auto folded =
         host::fold_long_trees<Policy, Block>(exec, forest, most, reducer.of_block());
     if constexpr (!std::same_as<Empty, no_empty_tree>) {
-      // Writes what stands for empty trees in the place of longer ones, too, which are next.
       if (longer < trees) {
         exec.template fold_forest<Policy>(short_trees{forest, most}, most_trees, reducer.of_block(),
-                                          init, empty, out);
+                                          init, empty, short_results{forest, most, out});
       }
     }
     write(out, folded, reducer.of_block(), init);

@@ -312,12 +312,17 @@ constexpr bool accumulates() {
   }
 }
 
-// Whether an operator, or the one inside an if_empty(), has an order of its own
-// (sequential_blocks.hpp).
+// In sequential_blocks.hpp: operators with an order of their own, and how they are folded.
+template <std::int64_t, class Op>
+struct with_sequential_blocks;
+template <std::int64_t, class Reducer>
+struct sequential_reducer;
+template <class Executor>
+struct sequential_folds;
 template <class Op>
-inline constexpr bool is_sequential = requires { typename Op::ordered_op; };
-template <class Op, class Value>
-inline constexpr bool is_sequential<with_empty_value<Op, Value>> = is_sequential<Op>;
+inline constexpr bool is_sequential = false;
+template <std::int64_t Block, class Op>
+inline constexpr bool is_sequential<with_sequential_blocks<Block, Op>> = true;
 
 // Says in one sentence what cannot be called. Where it returns false nothing else of the fold is
 // instantiated, for a page of errors would hide the sentence.
@@ -328,10 +333,8 @@ constexpr bool foldable() {
   static_assert(!changes, "tilefold: items must not be volatile");
   if constexpr (changes) {
     return false;
-  } else if constexpr (has_empty_value<Op>) {
+  } else if constexpr (has_empty_value<Op> || is_sequential<Op>) {
     return detail::foldable<Named, typename Op::inner, Lift, Init, Its...>();
-  } else if constexpr (is_sequential<Op>) {
-    return detail::foldable<Named, typename Op::ordered_op, Lift, Init, Its...>();
   } else if constexpr (!detail::copies<Lift>() ||
                        !detail::is_const<Lift, std::iter_value_t<Its>...>()) {
     return false;
@@ -357,18 +360,14 @@ using executor_base_t =
     std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
         std::declval<Executor&>()))>;
 
-// In sequential_blocks.hpp.
-template <class Executor>
-struct sequential_folds;
-
-/// The executor that folds with `reducer`: `base`, unless the reducer has an order of its own.
+/// Returns what folds with a reducer: the executor, unless the reducer has an order of its own.
 template <class Base, class Reducer>
-decltype(auto) folder_of(Base& base, const Reducer&) {
-  if constexpr (requires { Reducer::items_per_block; }) {
-    return sequential_folds<Base>{base};
-  } else {
-    return (base);
-  }
+Base& folder_of(Base& base, const Reducer&) {
+  return base;
+}
+template <class Base, std::int64_t Block, class Reducer>
+sequential_folds<Base> folder_of(Base& base, const sequential_reducer<Block, Reducer>&) {
+  return {base};
 }
 
 /// Whether the executor can fold with what `Types` name; says in one sentence why not. A GPU cannot

@@ -5,8 +5,6 @@
 //
 //     a range, rows, columns of up to 3 blocks of items      the executor's own launch
 //     longer                                                 split_trees_kernel
-//     ... 16 for each thread block that the GPU holds        whole_trees_kernel
-//
 //     segments, arrays                       the executor's launches, to which long ones seem to be
 //                                            empty; then long_trees_kernel, which writes those
 #pragma once
@@ -33,12 +31,14 @@ namespace detail::cuda {
 template <class Out>
 struct only_output {
   using difference_type = std::int64_t;
-  static constexpr bool is_only = true;
 
   Out out;
 
   TILEFOLD_HD friend Out operator+(const only_output& only, std::int64_t) { return only.out; }
 };
+
+template <class Out>
+only_output(Out) -> only_output<Out>;
 
 /// Threads and items: a tile is no longer than a block of items.
 template <std::int64_t Block, class Source, class Reducer>
@@ -73,57 +73,37 @@ auto ready_long_trees(const Job& job) {
                   "long_trees_kernel", policy.nt, starts::early);
 }
 
-template <class Build, std::int64_t Block, class Job>
-void launch_whole_trees(const Job& job, std::int64_t trees, std::int64_t length) {
-  constexpr tile_policy policy =
-      sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu,
-               &whole_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
-                                   closed_reducer<typename Job::reducer_type>,
-                                   typename Job::init_type, typename Job::out_type>,
-               "whole_trees_kernel", policy.nt, starts::early);
-  kernel.launch(kernel.most(trees), job.stream, job.forest, length, job.reducer, job.init, job.out);
-}
-
-/// Folds trees of one length, which is more than three blocks of items.
+/// Folds the trees of the job's forest, which have `length` items each: more than three blocks.
 template <class Build, std::int64_t Block, class Job, class WorkspaceFor>
-void launch_sequences(const Job& job, std::int64_t trees, std::int64_t length,
-                      const WorkspaceFor& workspace_for) {
+void launch_split_trees(const Job& job, std::int64_t length, const WorkspaceFor& workspace_for) {
   using acc = typename Job::acc;
   constexpr tile_policy policy =
       sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
-  static known_kernel known;
-  const auto split =
-      known.on(job.gpu,
-               &split_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
-                                   closed_reducer<typename Job::reducer_type>,
-                                   typename Job::init_type, typename Job::out_type>,
-               "split_trees_kernel", policy.nt, starts::early);
-  if constexpr (!requires { Job::out_type::is_only; }) {
-    if (trees >= least_whole_trees * split.resident) {
-      return cuda::launch_whole_trees<Build, Block>(job, trees, length);
-    }
-  }
+  const std::int64_t trees = job.forest.size();
   const std::int64_t slices = tree::num_blocks(length, Block);
   if (slices > most_tiles) {
     throw invalid_range_error("tilefold: " + std::to_string(length) + " items are " +
                               std::to_string(slices) + " blocks of " + std::to_string(Block) +
                               ", more than one launch can cover");
   }
-  constexpr std::int64_t trees_of_block = std::int64_t{policy.nt / warp_size} * trees_of_joiner;
-  const std::int64_t joiners = detail::smaller(tree::num_blocks(trees, trees_of_block),
-                                               detail::larger(split.resident / 8, std::int64_t{1}));
-  const std::int64_t most_workers = detail::larger(split.resident - joiners, std::int64_t{1});
-  const std::int64_t workers = detail::smaller(trees * slices, most_workers);
-  // Several at a time where a worker has many, so that none has many more than another.
-  const int run = trees * slices >= 8 * sequence_run * most_workers ? sequence_run : 1;
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu,
+               &split_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
+                                   closed_reducer<typename Job::reducer_type>,
+                                   typename Job::init_type, typename Job::out_type>,
+               "split_trees_kernel", policy.nt, starts::early);
+  // A warp joins one tree, or more if there are more trees than warps in an eighth of the blocks.
+  const std::int64_t joiners =
+      detail::smaller(tree::num_blocks(trees, std::int64_t{policy.nt / warp_size}),
+                      detail::larger(kernel.resident / 8, std::int64_t{1}));
+  const std::int64_t workers =
+      detail::smaller(trees * slices, detail::larger(kernel.resident - joiners, std::int64_t{1}));
   const workspace& space = workspace_for(cuda::split_demand(trees, slices, sizeof(acc)));
-  split.launch(workers + joiners, job.stream, job.forest,
-               split_trees<acc>{trees, length, slices, run, static_cast<unsigned>(workers),
-                                space.partials<acc>(), space.arrivals()},
-               job.reducer, job.init, job.out);
+  kernel.launch(workers + joiners, job.stream, job.forest,
+                split_trees<acc>{trees, length, slices, static_cast<unsigned>(workers),
+                                 space.partials<acc>(), space.arrivals()},
+                job.reducer, job.init, job.out);
 }
 
 }  // namespace detail::cuda
@@ -146,8 +126,8 @@ struct sequential_folds<basic_cuda_executor<Build>> {
     return exec.template awaited<typename Reducer::result>(
         [&](const auto& place) {
           exec.or_finish([&] {
-            fold_sequences<Block>(equal_forest{source, 1, n}, 1, n, reducer.of_block(), init,
-                                  place);
+            launch<Block>(equal_forest{source, 1, n}, n, reducer.of_block(), init,
+                          cuda::only_output{place});
           });
         },
         [](cudaStream_t stream) { cuda::check(cudaStreamSynchronize(stream), "fold"); });
@@ -159,8 +139,8 @@ struct sequential_folds<basic_cuda_executor<Build>> {
     if (n <= reducer.most_in_tree) {
       exec.template fold_into<Policy>(source, reducer.of_block(), init, n, out);
     } else {
-      fold_sequences<Block>(equal_forest{source, 1, n}, 1, n, reducer.of_block(), init,
-                            exec.accessible(out, "out"));
+      launch<Block>(equal_forest{source, 1, n}, n, reducer.of_block(), init,
+                    cuda::only_output{exec.accessible(out, "out")});
     }
   }
 
@@ -172,7 +152,7 @@ struct sequential_folds<basic_cuda_executor<Build>> {
     constexpr std::int64_t most = sequential_reducer<Block, Reducer>::most_in_tree;
     if constexpr (requires { forest.length; }) {
       if (forest.length > most) {
-        write_sequences<Block>(forest, forest.length, reducer.of_block(), init, out);
+        launch<Block>(forest, forest.length, reducer.of_block(), init, exec.accessible(out, "out"));
       } else {
         exec.template fold_forest<Policy>(forest, most_trees, reducer.of_block(), init, empty, out);
       }
@@ -184,18 +164,19 @@ struct sequential_folds<basic_cuda_executor<Build>> {
           return;
         }
       }
-      const auto with_job = [&](const auto& use) {
+      const auto results = exec.accessible(out, "out");
+      const auto with_kernel = [&](const auto& use) {
         exec.in_context([&](const cuda::device_info& gpu, cudaStream_t stream, const auto&) {
-          use(cuda::job_of(forest, reducer.of_block(), init, no_empty_tree{},
-                           exec.accessible(out, "out"), gpu, stream));
+          const auto job =
+              cuda::job_of(forest, reducer.of_block(), init, no_empty_tree{}, results, gpu, stream);
+          use(job, cuda::ready_long_trees<Build, Block>(job));
         });
       };
       // What can fail ahead of a launch fails here.
-      with_job([](const auto& job) { (void)cuda::ready_long_trees<Build, Block>(job); });
+      with_kernel([](const auto&, const auto&) {});
       exec.template fold_forest<Policy>(short_trees{forest, most}, most_trees, reducer.of_block(),
-                                        init, empty, out);
-      with_job([&](const auto& job) {
-        const auto kernel = cuda::ready_long_trees<Build, Block>(job);
+                                        init, empty, short_results{forest, most, results});
+      with_kernel([&](const auto& job, const auto& kernel) {
         kernel.launch(kernel.most(most_trees), job.stream, job.forest, most, job.reducer, job.init,
                       job.out);
       });
@@ -210,31 +191,18 @@ struct sequential_folds<basic_cuda_executor<Build>> {
     if (n <= reducer.most_in_tree) {
       exec.template fold_columns<Policy>(forest, reducer.of_block(), init, empty, out);
     } else {
-      write_sequences<Block>(column_trees{forest}, n, reducer.of_block(), init, out);
+      launch<Block>(column_trees{forest}, n, reducer.of_block(), init, exec.accessible(out, "out"));
     }
   }
 
  private:
-  // The only result of the forest, through `out`.
   template <std::int64_t Block, class Forest, class Reducer, class Init, class Out>
-  void fold_sequences(const Forest& forest, std::int64_t trees, std::int64_t length,
-                      const Reducer& reducer, const Init& init, const Out& out) const {
-    launch<Block>(forest, trees, length, reducer, init, cuda::only_output<Out>{out});
-  }
-
-  template <std::int64_t Block, class Forest, class Reducer, class Init, class Out>
-  void write_sequences(const Forest& forest, std::int64_t length, const Reducer& reducer,
-                       const Init& init, const Out& out) const {
-    launch<Block>(forest, forest.size(), length, reducer, init, exec.accessible(out, "out"));
-  }
-
-  template <std::int64_t Block, class Forest, class Reducer, class Init, class Out>
-  void launch(const Forest& forest, std::int64_t trees, std::int64_t length, const Reducer& reducer,
-              const Init& init, const Out& out) const {
+  void launch(const Forest& forest, std::int64_t length, const Reducer& reducer, const Init& init,
+              const Out& out) const {
     exec.in_context(
         [&](const cuda::device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
-          cuda::launch_sequences<Build, Block>(
-              cuda::job_of(forest, reducer, init, no_empty_tree{}, out, gpu, stream), trees, length,
+          cuda::launch_split_trees<Build, Block>(
+              cuda::job_of(forest, reducer, init, no_empty_tree{}, out, gpu, stream), length,
               workspace_for);
         });
   }

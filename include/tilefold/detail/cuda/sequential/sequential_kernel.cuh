@@ -2,24 +2,23 @@
 //
 // Folds in the order of sequential_blocks(), of trees that are longer than three blocks of items: a
 // thread block folds a block of items as a slice (forest/blocks_kernel.cuh), and the values of a
-// tree are joined from left to right. There are two ways.
+// tree are joined from left to right.
 //
-//     a thread block a tree: whole_trees_kernel for very many trees of one length,
-//     long_trees_kernel for lengths that only the GPU knows
-//
-//         tree      | block 0 | block 1 | block 2 | block 3 | ...     one after the other, each
-//         total         v0   v0 v1   (v0 v1) v2    ...                joined by the first thread
-//
-//     other trees of one length: split_trees_kernel
+//     trees of one length: split_trees_kernel
 //
 //         workers   | block 0 | block 1 | block 2 | ...     dealt in turn, so that the first are
 //         partials  [   v0        v1        v2      ]       there first, 256 with one counter
 //         joiners   a warp a tree waits for a counter, fetches the values and joins them, while
 //                   the workers go on
 //
-// Joiners wait for workers, workers for nobody. The joiners are the last blocks of the grid: once
-// one has a place on the GPU, every worker has had one. No grid has more blocks than the GPU holds,
-// so the joiners begin with the workers.
+//     lengths that only the GPU knows: long_trees_kernel, a thread block a tree
+//
+//         tree      | block 0 | block 1 | block 2 | block 3 | ...     one after the other, each
+//         total         v0   v0 v1   (v0 v1) v2    ...                joined by the first thread
+//
+// Joiners wait for workers; workers wait for nothing. The joiners are the last blocks of the grid.
+// Assumption: the GPU starts the blocks of a grid in the order of their numbers. CUDA does not
+// promise that order. With it, every worker has started when a joiner starts, so each wait ends.
 #pragma once
 
 #include <tilefold/detail/core/sequential.hpp>
@@ -27,63 +26,12 @@
 
 namespace tilefold::detail::cuda {
 
-/// The value of the items so far, in the order of the range.
-template <class Reducer>
-class sequence_total {
-  using acc = typename Reducer::accumulator;
-
- public:
-  TILEFOLD_D explicit sequence_total(const Reducer& reducer) : reducer_(reducer) {}
-
-  TILEFOLD_D void join(const acc& next) {
-    if (is_empty_) {
-      total_.put(next);
-      is_empty_ = false;
-    } else {
-      // Made apart from its operands, which a combine may read after it has begun to write.
-      const acc both = reducer_.combine(total_.value, next);
-      total_.put(both);
-    }
-  }
-  TILEFOLD_D const acc& value() const { return total_.value; }
-
- private:
-  const Reducer& reducer_;
-  slot<acc> total_;
-  bool is_empty_ = true;
-};
-
-/// Folds tree t of `count` items, which is written; all threads of a block together.
-template <std::int64_t Block, class Reducer, class Work>
-TILEFOLD_D void fold_sequence(const Reducer& reducer, Work& work, std::int64_t t,
-                              std::int64_t count) {
-  using acc = typename Reducer::accumulator;
-  const auto slices = static_cast<int>(tree::num_blocks(count, Block));
-  sequence_total<Reducer> total(reducer);
-#pragma unroll 1
-  for (int s = 0; s < slices; ++s) {
-    slot<acc> value;
-    work.fold(tree_slice{t, count, Block, s, slices, 0}, value);
-    if (threadIdx.x == 0) total.join(value.value);
-  }
-  if (threadIdx.x == 0) work.write_tree(t, total.value());
-}
-
-/// Folds trees of one length, which all have items.
-template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
-          class Out>
-__global__ void __launch_bounds__(
-    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
-    whole_trees_kernel(Forest forest, std::int64_t length, Reducer reducer, Init init, Out out) {
-  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
-  __shared__ typename work_type::shared_memory shared;
-  cuda::wait_for_previous_launch();
-  work_type work{forest, reducer, init, out, nullptr, nullptr, shared};
-  const std::int64_t trees = forest.size();
-#pragma unroll 1
-  for (auto t = static_cast<std::int64_t>(blockIdx.x); t < trees; t += gridDim.x) {
-    cuda::fold_sequence<Block>(reducer, work, t, length);
-  }
+/// Joins `next`, which stands behind `total`, to it.
+template <class Reducer, class Acc>
+TILEFOLD_D void join_next(const Reducer& reducer, slot<Acc>& total, const Acc& next) {
+  // Made apart from its operands, which a combine may read after it has begun to write.
+  const Acc both = reducer.combine(total.value, next);
+  total.put(both);
 }
 
 /// Folds the trees of more than `most_short` items, of any lengths, and leaves the others alone.
@@ -94,6 +42,7 @@ __global__ void __launch_bounds__(
     Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
     long_trees_kernel(Forest forest, std::int64_t most_short, Reducer reducer, Init init, Out out) {
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  using acc = typename Reducer::accumulator;
   __shared__ typename work_type::shared_memory shared;
   __shared__ unsigned found[Nt / warp_size];
   cuda::wait_for_previous_launch();
@@ -111,31 +60,33 @@ __global__ void __launch_bounds__(
 #pragma unroll 1
       for (unsigned left = found[w]; left != 0; left &= left - 1) {
         const std::int64_t t = first + (w * warp_size + __ffs(static_cast<int>(left)) - 1) * blocks;
-        cuda::fold_sequence<Block>(reducer, work, t, forest.count(t));
+        const std::int64_t count = forest.count(t);
+        const auto slices = static_cast<int>(tree::num_blocks(count, Block));
+        slot<acc> total;
+#pragma unroll 1
+        for (int s = 0; s < slices; ++s) {
+          slot<acc> value;
+          work.fold(tree_slice{t, count, Block, s, slices, 0}, value);
+          if (threadIdx.x == 0 && s == 0) total.put(value.value);
+          if (threadIdx.x == 0 && s > 0) cuda::join_next(reducer, total, value.value);
+        }
+        if (threadIdx.x == 0) work.write_tree(t, total.value);
       }
     }
     __syncthreads();  // all have read what was found
   }
 }
 
-/// Trees that a warp joins, and that a thread block folds by itself, if there are as many; of fewer
-/// the last ones would be waited for.
-inline constexpr int trees_of_joiner = 16;
-inline constexpr int least_whole_trees = 16;
 /// Values that have one counter.
 inline constexpr int sequence_chunk = 256;
-/// Blocks of items that a worker folds before it counts them, if there are many: what it counts
-/// must have come to the memory that all share, and it waits for that. Divides a chunk.
-inline constexpr int sequence_run = 4;
 
-/// Few trees of one length, and where the values of their blocks go. Counters are zero before and
+/// Trees of one length, and where the values of their blocks go. Counters are zero before and
 /// after.
 template <class Acc>
 struct split_trees {
   std::int64_t trees;
   std::int64_t length;
   std::int64_t slices;  // of a tree
-  int run;              // slices of a worker at a time
   unsigned workers;     // thread blocks; the others are joiners
   Acc* partials;
   unsigned* arrivals;
@@ -146,11 +97,11 @@ struct split_trees {
   }
 };
 
-/// Counts partials that this thread has written.
-TILEFOLD_D void count_partials(unsigned* arrivals, unsigned written) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], %1;"
+/// Counts a partial that this thread has written.
+TILEFOLD_D void count_partial(unsigned* arrivals) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;"
                :
-               : "l"(__cvta_generic_to_global(arrivals)), "r"(written)
+               : "l"(__cvta_generic_to_global(arrivals))
                : "memory");
 }
 
@@ -244,9 +195,7 @@ class tree_joiner {
       // By every lane, which costs no more than by one.
 #pragma unroll 8
       for (int k = first == 0 ? 1 : 0; k < count; ++k) {
-        // Made apart from its operands, which a combine may read after it has begun to write.
-        const acc both = reducer_.combine(total.value, values_[k].value);
-        total.put(both);
+        cuda::join_next(reducer_, total, values_[k].value);
       }
       __syncwarp();
     }
@@ -281,24 +230,18 @@ __global__ void __launch_bounds__(
                       [&](std::int64_t t, const acc& value) { work.write_tree(t, value); });
     return;
   }
-  const std::int64_t runs = tree::num_blocks(plan.slices, std::int64_t{plan.run});
 #pragma unroll 1
-  for (auto i = static_cast<std::int64_t>(blockIdx.x); i < plan.trees * runs; i += plan.workers) {
-    const std::int64_t t = i / runs;
-    const std::int64_t first = (i - t * runs) * plan.run;
-    const std::int64_t end = detail::smaller(first + plan.run, plan.slices);
-#pragma unroll 1
-    for (std::int64_t s = first; s < end; ++s) {
-      slot<acc> value;
-      work.fold(
-          tree_slice{t, plan.length, Block, static_cast<int>(s), static_cast<int>(plan.slices), 0},
-          value);
-      if (threadIdx.x == 0) {
-        ::new (static_cast<void*>(plan.partials + (t * plan.slices + s))) acc(value.value);
-      }
-    }
+  for (auto i = static_cast<std::int64_t>(blockIdx.x); i < plan.trees * plan.slices;
+       i += plan.workers) {
+    const std::int64_t t = i / plan.slices;
+    const std::int64_t s = i - t * plan.slices;
+    slot<acc> value;
+    work.fold(
+        tree_slice{t, plan.length, Block, static_cast<int>(s), static_cast<int>(plan.slices), 0},
+        value);
     if (threadIdx.x == 0) {
-      cuda::count_partials(plan.counter(t, first), static_cast<unsigned>(end - first));
+      ::new (static_cast<void*>(plan.partials + i)) acc(value.value);
+      cuda::count_partial(plan.counter(t, s));
     }
   }
 }
