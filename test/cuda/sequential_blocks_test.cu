@@ -332,7 +332,7 @@ TEST(SequentialBlocksGpu, TellsItsWorkspace) {
   EXPECT_GT(sequential_workspace_bytes<8192>(1, 1 << 28, 4), 4 * 32768);
   EXPECT_GT(sequential_workspace_bytes<256>(1000, 1025, 4), 1000 * 5 * 4);
   EXPECT_THROW(sequential_workspace_bytes<256>(-1, 1025, 4), invalid_range_error);
-  EXPECT_THROW(sequential_workspace_bytes<256>(1, std::int64_t{1} << 62, 4), invalid_range_error);
+  EXPECT_THROW(sequential_workspace_bytes<256>(2, std::int64_t{1} << 62, 4), invalid_range_error);
 }
 
 TEST(SequentialBlocksGpu, GoesIntoAGraph) {
