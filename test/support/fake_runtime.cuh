@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tilefold/detail/cuda/base/runtime.cuh>
@@ -41,6 +42,7 @@ struct runtime {
   int uses_of_ended_streams = 0;
   int early_launches = 0;                // that may begin before the one before them has ended
   std::vector<std::string> stream_ends;  // streams that are waited for and destroyed, as they come
+  std::vector<std::pair<cudaHostFn_t, void*>> graph_ends;  // called when the captured graph is gone
 };
 
 inline runtime& state() {
@@ -78,6 +80,11 @@ inline const block* find(const void* pointer) {
   if (next == state().memory.begin()) return nullptr;
   --next;
   return p < next->first + next->second.bytes ? &next->second : nullptr;
+}
+
+/// What cudaGraphDestroy() does, of a graph without executables.
+inline void destroy_graph() {
+  for (const auto& [function, argument] : std::exchange(state().graph_ends, {})) function(argument);
 }
 
 /// What cudaDeviceReset() does.
@@ -209,17 +216,42 @@ cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* 
 }
 #if CUDART_VERSION >= 13000
 cudaError_t __wrap_cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                            unsigned long long* number, cudaGraph_t*,
+                                            unsigned long long* number, cudaGraph_t* graph,
                                             const cudaGraphNode_t**, const cudaGraphEdgeData**,
                                             std::size_t*) {
 #else
 cudaError_t __wrap_cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                               unsigned long long* number, cudaGraph_t*,
+                                               unsigned long long* number, cudaGraph_t* graph,
                                                const cudaGraphNode_t**, std::size_t*) {
 #endif
-  *number = fake::state().capture;
+  if (number != nullptr) *number = fake::state().capture;
+  if (graph != nullptr) *graph = reinterpret_cast<cudaGraph_t>(std::uintptr_t{96});
   return __wrap_cudaStreamIsCapturing(stream, status);
 }
+cudaError_t __wrap_cudaUserObjectCreate(cudaUserObject_t* object, void* argument,
+                                        cudaHostFn_t function, unsigned, unsigned) {
+  static std::pair<cudaHostFn_t, void*> last;  // retained at once
+  last = {function, argument};
+  *object = reinterpret_cast<cudaUserObject_t>(&last);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaGraphRetainUserObject(cudaGraph_t, cudaUserObject_t object, unsigned,
+                                             unsigned) {
+  fake::state().graph_ends.push_back(
+      *reinterpret_cast<const std::pair<cudaHostFn_t, void*>*>(object));
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = reinterpret_cast<cudaStream_t>(std::uintptr_t{128});
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaMalloc(void** memory, std::size_t bytes) {
+  fake::need_context();
+  fake::state().log.push_back("malloc of a graph");
+  *memory = fake::allocate(bytes, cudaMemoryTypeDevice);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaFree(void* memory) { return fake::release(memory); }
 cudaError_t __wrap_cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* p) {
   fake::need_context();
   *attributes = {};
@@ -245,8 +277,10 @@ cudaError_t __wrap_cudaFreeAsync(void* memory, cudaStream_t stream) {
   fake::state().log.push_back(fake::state().capture != 0 ? "recorded free" : "free");
   return fake::release(memory);
 }
-cudaError_t __wrap_cudaMemsetAsync(void*, int, std::size_t, cudaStream_t) {
-  fake::state().log.push_back(fake::state().capture != 0 ? "recorded memset" : "memset");
+cudaError_t __wrap_cudaMemsetAsync(void*, int, std::size_t, cudaStream_t stream) {
+  const bool recorded =
+      fake::state().capture != 0 && stream != reinterpret_cast<cudaStream_t>(std::uintptr_t{128});
+  fake::state().log.push_back(recorded ? "recorded memset" : "memset");
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
