@@ -322,6 +322,7 @@ struct nothing_of<fused_of<std::index_sequence<Index...>, R...>, fused_values<Va
 }  // namespace detail
 
 #if !defined(__CUDACC_RTC__)
+/// \cond
 namespace detail::host {
 
 // On the host fused reducers are folded part by part where one of them is an exact sum: that has a
@@ -381,6 +382,7 @@ class parts_fold<Source,
 };
 
 }  // namespace detail::host
+/// \endcond
 #endif
 
 namespace reducers {
