@@ -74,8 +74,8 @@ TILEFOLD_HD inline void write_rounded(double value, dtype type, char* array, std
 
 #if defined(__CUDACC__)
 /// Where doubles go that are rounded so. Which type it is is known when a program runs, so that all
-/// share kernels. What depends on the type is computed where a result is written, in code of its
-/// own: before, it would keep registers of the fold.
+/// share kernels. What depends on the type is computed where a result is written: before, it would
+/// keep registers of the fold.
 class rounded_output {
  public:
   using stores_rows_tag = rounded_output;
@@ -87,7 +87,7 @@ class rounded_output {
     TILEFOLD_HD place(char* array, dtype type, std::int64_t i)
         : array_(array), type_(type), i_(i) {}
     TILEFOLD_HD void operator=(double result) const {
-      rounded_output::write(result, type_, array_, i_);
+      capi::write_rounded(result, type_, array_, i_);
     }
 
    private:
@@ -122,10 +122,6 @@ class rounded_output {
 #pragma unroll
     for (int j = 0; j < Width; ++j) row[j] = capi::rounded<T>(results[j]);
     detail::cuda::store_row(reinterpret_cast<T*>(array_) + first_, row);
-  }
-  TILEFOLD_HD TILEFOLD_APART static void write(double value, dtype type, char* array,
-                                               std::int64_t i) {
-    capi::write_rounded(value, type, array, i);
   }
 
   char* array_;
