@@ -8,6 +8,8 @@
 # ccache knows a file by its path in the checkout, so another clone or worktree finds what was compiled before.
 export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$PWD}" CCACHE_NOHASHDIR="${CCACHE_NOHASHDIR:-true}"
 
+. cmake/disassembler.sh
+
 # Ends the script with one line that says what to do.
 give_up() {
   echo "tilefold: $*" >&2
@@ -67,22 +69,6 @@ need_cmake_325() {
   if [ "${version%%.*}" -lt 3 ] || { [ "${version%%.*}" = 3 ] && [ "${version#*.}" -lt 25 ]; }; then
     give_up "cmake $version is too old: put 3.25 or later on PATH, then run this again"
   fi
-}
-
-# The disassembler that tests of machine code read with: nvcc's toolkit may come without. NVIDIA's
-# wheel holds the one program, which needs nothing.
-need_disassembler() {
-  nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || return 0
-  if [ -x "$(dirname "$(readlink -f "$nvcc")")/nvdisasm" ] || command -v nvdisasm >/dev/null ||
-    [ -f build/nvdisasm/nvidia/cu13/bin/nvdisasm ]; then
-    return 0
-  fi
-  echo "tilefold: fetching nvdisasm"
-  mkdir -p build
-  python3 -m pip --version >/dev/null 2>&1 || need python3-pip
-  python3 -m pip install --quiet --no-deps --target build/nvdisasm nvidia-cuda-nvdisasm==13.5.37 \
-    >build/nvdisasm.log 2>&1 ||
-    give_up "pip could not fetch nvdisasm: see build/nvdisasm.log, or put your toolkit's on PATH"
 }
 
 # The formatter, of the one version whose layout the sources have. A wheel holds it on any system.
