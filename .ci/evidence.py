@@ -1,28 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What the GPU evidence speaks for: each program that needs a GPU, and a digest of the sources that reach it.
-# Comments and blank lines do not count, nor do time stamps, modes and the place of the checkout.
+# Comments and blanks do not count, nor do time stamps, modes and the place of the checkout. No digest holds the driver,
+# the host's compiler, installed libraries and what someone has set in build/gpu/CMakeCache.txt.
 import csv
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import re
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VERIFIED = ROOT / 'test/gpu_verified.txt'
-COLUMNS = ['program', 'digest', 'tests', 'skipped', 'sanitizer_runs', 'device', 'toolkit']
+NUMBERS = ['tests', 'skipped', 'sanitizer_runs']
+COLUMNS = ['program', 'digest', *NUMBERS, 'device', 'toolkit']
 # What .ci/gpu --all alone runs; the first line of the evidence is without it.
 OPTIONAL = {'compile_matrix'}
 # Lines of tests that only read what nvcc made (test/compiled_code.cmake): any machine with an nvcc writes them.
 COMPILED = ROOT / 'test/compiled_code.csv'
 COMPILED_COLUMNS = ['test', 'digest', 'toolkit']
 
-# Files with comments of C++.
+# Files with comments of C++, beside those in include/ that have no suffix; files with comments behind #.
 CODE = ('.h', '.hpp', '.cuh', '.cpp', '.cu', '.inc', '.c')
+SCRIPTS = ('.py', '.sh', '.cmake', '.txt', '.toml')
 # How all programs are compiled.
-FLAGS = ['test/gpu_tests.cmake', 'cmake/add_test.cmake', 'cmake/own_target.cmake', 'cmake/cuda.cmake',
-         'cmake/cuda_standard.cmake']
+FLAGS = ['CMakeLists.txt', 'src/host/CMakeLists.txt', 'test/gpu_tests.cmake', 'cmake/add_test.cmake',
+         'cmake/own_target.cmake', 'cmake/cuda.cmake', 'cmake/cuda_standard.cmake', 'cmake/dependencies.cmake']
+# Mostly of tests on the host: of these files only commands count that set options of the folder, or name GPU tests.
+PARTLY_FLAGS = ['test/CMakeLists.txt', 'test/capi/tests.cmake']
+OF_GPU_TESTS = re.compile(r'\b(add_compile_\w+|add_definitions|add_link_options|include_directories|link_libraries|'
+                          r'link_directories|DIRECTORY|gpu)\b|CMAKE_\w*FLAGS|\bset\(CMAKE_')
+# How they are run once more: tests of these names under these tools of compute-sanitizer.
+SANITIZED = '*Sanitize*'
+SANITIZERS = ['memcheck', 'racecheck', 'initcheck', 'synccheck']
 
 
 def found(pattern):
@@ -52,14 +64,13 @@ def programs():
     # A program for each few of the family, as many as the build has.
     all_of['gpu.order_net'] = ['test/order_net/cuda_test.cu', 'test/order_net/host_test.cpp']
     all_of['gpu.nvrtc'] = (['test/compilers/nvrtc_test.py', 'test/compilers/kernels.cu'] +
-                           found('test/support/*.py') + found('include/tilefold/nvrtc/**/*'))
+                           [file for file in found('include/tilefold/nvrtc/**/*') if is_code(file)])
     all_of['consumer'] = found('test/consumer/*') + found('cmake/*') + ['CMakeLists.txt']
-    library = found('src/capi/**/*.c*') + found('src/capi/**/CMakeLists.txt')
-    all_of['gpu.capi.c_cuda_test'] = ['test/capi/c_cuda_test.cpp'] + library
+    library = found('src/capi/**/*.c*') + found('src/capi/**/CMakeLists.txt') + ['src/capi/libtilefold.map']
+    all_of['gpu.capi.c_cuda_test'] = ['test/capi/c_cuda_test.cpp', 'test/capi/tests.cmake'] + library
     all_of['compile_matrix'] = ['test/compile_matrix/matrix_test.py', 'test/compile_matrix/kinds.cuh']
     all_of['python.gpu_tests'] = (found('python/gpu_tests/*.py') + found('python/tilefold/**/*.py') + library +
-                                  ['python/tests/oracle.py', 'python/pyproject.toml'])
-    all_of['gpu.conformance.strict_fp_test'] += ['CMakeLists.txt']  # the options of tilefold::strict_fp
+                                  ['python/pyproject.toml', 'README.md'])
     return all_of
 
 
@@ -74,8 +85,8 @@ def compiled_code():
         'kernel_table': ['test/kernel_table/kernel_table.py', 'test/kernel_table/calls.cuh',
                          'test/kernel_table/kernel_table.csv'],
     }
-    # setup.sh names the version of nvdisasm.
-    common = ['test/compiled_code.cmake', 'test/support/machine_code.py', 'cmake/setup.sh']
+    # disassembler.sh names the version of nvdisasm.
+    common = ['test/compiled_code.cmake', 'test/support/machine_code.py', 'cmake/disassembler.sh']
     return {name: sources + common for name, sources in all_of.items()}
 
 
@@ -87,20 +98,43 @@ def line_of(test):
     return test
 
 
-# A comment, or what only looks like one: strings, raw strings, and characters (not digits' separators).
-TOKEN = re.compile(r'(//[^\n]*|/\*.*?\*/)|R"([^()\s]*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\'',
-                   re.DOTALL)
+def is_code(file):
+    return file.endswith(CODE) or (file.startswith('include/') and '.' not in os.path.basename(file))
+
+
+# Blanks and comments, or what only looks like a comment: strings, raw strings, and characters (not digits' separators).
+TOKEN = re.compile(r'((?:\s|//[^\n]*|/\*.*?\*/)+)|R"([^()\s]*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|'
+                   r'(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+# A comment behind a command has no quotation marks: so no # in a string is taken for one.
+SCRIPT_COMMENT = re.compile(r'^\s*#(?!!).*$|\s#[^"\'\n]*$', re.MULTILINE)
+
+
+def without_comment(token):
+    """What stands for a token: blanks and comments become the end of a line, one blank or, beside a bracket, nothing."""
+    if not token[1]:
+        return token[0]
+    if '\n' in token[1]:
+        return '\n'
+    before, after = token.string[token.start() - 1:token.start()], token.string[token.end():token.end() + 1]
+    return '' if before in '([{,' or after in ')]},;' else ' '
+
+
+@functools.cache
+def text_at(file, changed):
+    text = (ROOT / file).read_text()
+    if is_code(file):
+        text = TOKEN.sub(without_comment, text)
+    elif file.endswith(SCRIPTS):
+        text = SCRIPT_COMMENT.sub('', text)
+    elif file.endswith('.md'):  # examples alone
+        text = '\n'.join(re.findall(r'^```.*?^```$', text, re.MULTILINE | re.DOTALL))
+    return '\n'.join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
 @functools.cache
 def text_of(file):
     """A file without comments, lines without spaces at their ends and none that are empty."""
-    text = (ROOT / file).read_text()
-    if not file.endswith(CODE):
-        text = re.sub(r'^\s*#(?!!).*$', '', text, flags=re.MULTILINE)
-    else:
-        text = TOKEN.sub(lambda token: ' ' if token[1] else token[0], text)
-    return '\n'.join(line.rstrip() for line in text.splitlines() if line.strip())
+    return text_at(file, os.stat(ROOT / file).st_mtime_ns)
 
 
 @functools.cache
@@ -108,28 +142,34 @@ def hash_of(file):
     return hashlib.sha256(f'{file}\n{text_of(file)}'.encode()).hexdigest()
 
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+INCLUDE_FOLDERS = ('include', 'test', 'src', 'src/tool', 'src/capi', '')
+IMPORT = re.compile(r'^\s*(?:from|import)\s+([\w.]+)', re.MULTILINE)
+IMPORT_FOLDERS = ('test/support', 'test/contraction', 'python', 'python/tests', 'docs/site')
+
+
+@functools.cache
+def is_file(file):
+    return not file.startswith('..') and os.path.isfile(ROOT / file)
 
 
 @functools.cache
 def included_by(file):
-    """Files of this checkout that a file includes, whatever conditions it puts on that."""
-    if not file.endswith(CODE):
+    """Files of this checkout that a file includes or imports, whatever conditions it puts on that."""
+    if is_code(file):
+        names, folders = INCLUDE.findall(text_of(file)), INCLUDE_FOLDERS
+    elif file.endswith('.py'):
+        names = [name.strip('.').replace('.', '/') + '.py' for name in IMPORT.findall(text_of(file))]
+        folders = IMPORT_FOLDERS
+    else:
         return ()
-    paths = []
-    for quote, name in INCLUDE.findall(text_of(file)):
-        folders = [(ROOT / file).parent] if quote == '"' else []
-        folders += [ROOT / folder for folder in ('include', 'test', 'src', 'src/tool', 'src/capi', '.')]
-        for folder in folders:
-            path = (folder / name).resolve()
-            if path.is_file() and path.is_relative_to(ROOT):
-                paths.append(path.relative_to(ROOT).as_posix())
-                break
-    return tuple(paths)
+    places = [[os.path.normpath(f'{folder}/{name}'.lstrip('/')) for folder in (os.path.dirname(file), *folders)]
+              for name in names]
+    return tuple(next(filter(is_file, paths)) for paths in places if any(map(is_file, paths)))
 
 
-def reached_by(sources):
-    """Files that these include, but for folds on the host, whose own includes count."""
+def closure(sources):
+    """These files and all that they include."""
     reached = set()
     left = list(sources)
     while left:
@@ -137,13 +177,26 @@ def reached_by(sources):
         if file not in reached:
             reached.add(file)
             left += included_by(file)
-    return {file for file in reached if not file.startswith(HOST_ALONE)}
+    return reached
+
+
+def reached_by(sources):
+    """The closure, but for folds on the host, whose own includes count."""
+    return {file for file in closure(sources) if not file.startswith(HOST_ALONE)}
+
+
+def flags_of_gpu_tests(file):
+    commands = re.findall(r'^\s*\w+\(.*?\)$', text_of(file), re.MULTILINE | re.DOTALL)
+    return '\n'.join(command.strip() for command in commands if OF_GPU_TESTS.search(command))
 
 
 def flags():
+    """How all programs are compiled and run."""
     presets = json.loads((ROOT / 'CMakePresets.json').read_text())['configurePresets']
-    used = [preset for preset in presets if preset['name'] in ('base', 'gpu')]
-    return [hash_of(file) for file in FLAGS] + [json.dumps(used, sort_keys=True)]
+    used = [{key: value for key, value in preset.items() if key not in ('displayName', 'description')}
+            for preset in presets if preset['name'] in ('base', 'gpu')]
+    return ([hash_of(file) for file in FLAGS] + [flags_of_gpu_tests(file) for file in PARTLY_FLAGS] +
+            [json.dumps([used, SANITIZED, SANITIZERS], sort_keys=True)])
 
 
 def digests_of(all_of, common):
@@ -172,14 +225,27 @@ def overall(digest_of):
     return hashlib.sha256(''.join(lines).encode()).hexdigest()
 
 
+@functools.cache
+def warn(text):
+    """Says it once."""
+    print(f'tilefold: {text}', file=sys.stderr)
+
+
+def is_whole(row):
+    return set(row) == set(COLUMNS) and None not in row.values() and all(row[column].isdigit() for column in NUMBERS)
+
+
 def verified():
-    """The rows of the evidence by program."""
+    """The rows of the evidence by program, without damaged ones."""
     if not VERIFIED.exists():
         return {}
     lines = VERIFIED.read_text().splitlines()
     header = ','.join(COLUMNS)
-    table = lines[lines.index(header):] if header in lines else []
-    return {row['program']: row for row in csv.DictReader(table)}
+    table = list(csv.DictReader(lines[lines.index(header):])) if header in lines else []
+    for row in table:
+        if not is_whole(row):
+            warn(f'test/gpu_verified.txt has a damaged line, which counts for nothing: {row["program"]}')
+    return {row['program']: row for row in table if is_whole(row)}
 
 
 def stale(toolkit=None, gpus=1):
@@ -207,10 +273,11 @@ def record(row):
     write(verified() | {row['program']: row})
 
 
-def withdraw(names):
-    """Takes rows out of it."""
-    if names:
-        write({name: row for name, row in verified().items() if name not in names})
+def withdraw(name):
+    """Takes the row of a program out of it."""
+    rows = verified()
+    if rows.pop(name, None):
+        write(rows)
 
 
 def write(rows):
@@ -258,6 +325,7 @@ def record_compiled(names, toolkit):
 
 
 def forget():
-    """Reads files anew from now on."""
-    for function in (text_of, hash_of, included_by, programs, digests, compiled_code, compiled_digests):
-        function.cache_clear()
+    """Reads files that have changed anew from now on."""
+    for value in list(globals().values()):
+        if hasattr(value, 'cache_clear') and value not in (text_at, warn):
+            value.cache_clear()

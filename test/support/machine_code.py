@@ -36,6 +36,14 @@ def miscompiled(code):
     return [match[0].strip() for match in MISCOMPILED.finditer(code)]
 
 
+def registered_kernels(path):
+    """Mangled names of the kernels that an object registers. (Names with _INTERNAL_ are variables of the toolkit's headers.)"""
+    names = re.findall(rb"(?<=\0)_Z[A-Za-z0-9_$.]+(?=\0)", path.read_bytes())
+    text = subprocess.run(["nm", "--format=posix", path], capture_output=True, text=True, check=True).stdout
+    symbols = {line.split(" ", 1)[0].encode() for line in text.splitlines()}
+    return {name.decode() for name in set(names) - symbols if b"_INTERNAL_" not in name}
+
+
 def demangled(names):
     """The names as a reader knows them, in the same order."""
     done = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True)
