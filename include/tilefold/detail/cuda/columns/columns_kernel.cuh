@@ -62,10 +62,10 @@ template <class Source, class Axes, int Items, int Levels, int Width, class Redu
 class column_stretch {
   using acc = typename Reducer::accumulator;
   using stack = registers<acc, (Levels + 1) * Width>;
-  static constexpr bool loads_while_folding =
-      pays_to_load_while_folding(Items * Width * item_bytes<Source>, Width * sizeof(acc));
 
  public:
+  static constexpr bool loads_while_folding =
+      pays_to_load_while_folding(Items * Width * item_bytes<Source>, Width * sizeof(acc));
   using node = registers<acc, Width>;
 
   const Source& source;
@@ -80,14 +80,16 @@ class column_stretch {
     int n;
   };
 
-  /// A set that is loaded before it is needed.
-  struct next_set {
+  /// A set that is loaded before it is needed, where that pays.
+  struct set {
     column_bundles<Source, Items, Width> items;
   };
+  struct nothing_ahead {};
+  using next_set = std::conditional_t<loads_while_folding, set, nothing_ahead>;
 
   /// Loads the first set of a place, if it has a whole one.
   TILEFOLD_D void load_ahead(next_set& ahead, const place& at) const {
-    if constexpr (!sums_exactly<Reducer>) {
+    if constexpr (loads_while_folding && !sums_exactly<Reducer>) {
       if (at.n >= Items) load<Items>(ahead.items, at.origin, at.first);
     }
   }
@@ -102,19 +104,30 @@ class column_stretch {
     }
     stack waiting;
     const int sets = at.n / Items;
-    if (sets == 0) load_ahead(ahead, after);
+    if constexpr (loads_while_folding) {
+      if (sets == 0) load_ahead(ahead, after);
 #pragma unroll 1
-    for (int c = 0; c < sets; ++c) {
-      const auto loaded = ahead.items;
-      const place next = c + 1 < sets ? place{at.origin, at.first + (c + 1) * Items, Items} : after;
-      node value;
-      if constexpr (loads_while_folding) load_ahead(ahead, next);
-      fold_set<Items>(value, loaded);
-      if constexpr (!loads_while_folding) load_ahead(ahead, next);
-      push<0>(waiting, c, value);
+      for (int c = 0; c < sets; ++c) {
+        const auto loaded = ahead.items;
+        const place next =
+            c + 1 < sets ? place{at.origin, at.first + (c + 1) * Items, Items} : after;
+        node value;
+        load_ahead(ahead, next);
+        fold_set<Items>(value, loaded);
+        push<0>(waiting, c, value);
+      }
+    } else {
+#pragma unroll 1
+      for (int c = 0; c < sets; ++c) {
+        bundles<Items> loaded;
+        load<Items>(loaded, at.origin, at.first + c * Items);
+        node value;
+        fold_set<Items>(value, loaded);
+        push<0>(waiting, c, value);
+      }
     }
     bool any = false;
-    fold_rest<1>(result, any, at.origin, at.first, at.n);
+    if (at.n % Items != 0) fold_rest<1>(result, any, at.origin, at.first, at.n);
 #pragma unroll
     for (int level = 0; level <= Levels; ++level) {
       if ((sets >> level) & 1) join(waiting, level, result, any);
@@ -338,13 +351,16 @@ class column_work {
     const auto slices = static_cast<unsigned>(plan.slices);
     const stretch_type fold{forest.source, items_of_forest(), reducer};
     slice_place here{begin / slices, begin % slices};
-    stretch_place mine = stretch_in(here);
+    stretch_place after = stretch_in(here);
     typename stretch_type::next_set ahead;
-    fold.load_ahead(ahead, mine);
+    fold.load_ahead(ahead, after);
     for (unsigned s = begin; s < end; ++s) {
       slice_place next = here;
       if (++next.slice == slices) next = {here.panel + 1, 0};
-      const stretch_place after = s + 1 < end ? stretch_in(next) : stretch_place{};
+      const stretch_place mine = stretch_type::loads_while_folding ? after : stretch_in(here);
+      if constexpr (stretch_type::loads_while_folding) {
+        after = s + 1 < end ? stretch_in(next) : stretch_place{};
+      }
       node value;
       if (mine.n > 0) {
         fold(value, mine, ahead, after);
@@ -361,7 +377,6 @@ class column_work {
         }
       }
       here = next;
-      mine = after;
     }
     if (slices == 1) return;
     const auto group = cuda::partial_group(Nt, plan.bundle_bits);
@@ -369,7 +384,7 @@ class column_work {
       const unsigned first = s / slices * slices;
       const unsigned g = (s - first) / group;
       const unsigned next = (min)(end, first + (min)(slices, (g + 1) * group));
-      climb(s / slices, g, next - s, memory);
+      climb(*this, s / slices, g, next - s, memory);
       s = next;
     }
   }
@@ -450,23 +465,25 @@ class column_work {
   }
 
   // Arrives at group `g` of a panel's partials with `arrived` of them, and climbs. Apart, because
-  // the kernel's registers are for the items.
-  __device__ TILEFOLD_APART void climb(unsigned panel, unsigned g, unsigned arrived,
-                                       scratch<acc> memory) const {
-    const std::int64_t bundle = bundle_of(panel);
+  // the kernel's registers are for the items. It takes a copy: an object whose address a call takes
+  // lies in local memory, which every thread would write before its first load.
+  static __device__ TILEFOLD_APART void climb(column_work self, unsigned panel, unsigned g,
+                                              unsigned arrived, scratch<acc> memory) {
+    const column_plan& plan = self.plan;
+    const std::int64_t bundle = self.bundle_of(panel);
     const bool exists = bundle < plan.bundles;
-    const bool keeps = exists && stretch_in_block() == 0;
+    const bool keeps = exists && self.stretch_in_block() == 0;
     const even_items items{plan.bundles * Width};
-    const group_reducer partials{reducer};
+    const group_reducer partials{self.reducer};
     const grid_tree<acc> slices{{memory.partials, memory.arrivals + panel},
                                 static_cast<unsigned>(plan.slices),
                                 cuda::partial_group(Nt, plan.bundle_bits),
                                 plan.bundles * Width,
                                 static_cast<unsigned>(plan.panels)};
     __syncthreads();  // the partials are there before the first thread tells so
-    slices.climb(g, arrived, shared.completed, [&](const complete_group<acc>& group) {
+    slices.climb(g, arrived, self.shared.completed, [&](const complete_group<acc>& group) {
       const group_stretch fold{partials_source{{group.partials}}, items, partials};
-      const std::int64_t begin = std::int64_t{stretch_in_block()} * partials_of_thread;
+      const std::int64_t begin = std::int64_t{self.stretch_in_block()} * partials_of_thread;
       typename group_stretch::place at{};
       if (exists && begin < group.size) {
         at = {bundle * Width, group.first + begin,
@@ -475,12 +492,12 @@ class column_work {
       }
       node value;
       if (at.n > 0) fold(value, at);
-      meet(value, at.n > 0, group.size, partials_of_thread);
+      self.meet(value, at.n > 0, group.size, partials_of_thread);
       if (keeps) {
         if (group.neighbors == 1) {
-          write_bundle(value, bundle);
+          self.write_bundle(value, bundle);
         } else {
-          keep_partial(group.above, group.number, bundle, value);
+          self.keep_partial(group.above, group.number, bundle, value);
         }
       }
       __syncthreads();  // the partials above are there, too
@@ -516,9 +533,10 @@ template <class Build, int Nt, int Items, int Width, class Forest, class Reducer
           class Out>
 __global__ void __launch_bounds__(
     Nt, min_resident_column_blocks(Nt, Width * sizeof(typename Reducer::accumulator)))
-    columns_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
-                   const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
-                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {
+    columns_kernel(const __grid_constant__ Forest forest, const __grid_constant__ Reducer reducer,
+                   const __grid_constant__ Init init, const __grid_constant__ Out out,
+                   const __grid_constant__ column_plan plan, tile_shares shares,
+                   scratch<typename Reducer::accumulator> memory) {
   using work_type = column_work<Nt, Items, Width, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();

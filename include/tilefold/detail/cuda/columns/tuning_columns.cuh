@@ -15,9 +15,10 @@ struct column_shape {
 };
 
 /// The widest bundle that pays, of at most `width` columns: the nodes of a bundle, 32 bytes for
-/// every level of a stretch, are what a thread has registers for. Bundles are words.
+/// every level of a stretch, are what a thread has registers for. So are its bytes, each of which
+/// takes a register where it is folded. Bundles are words.
 constexpr int column_width_for(int width, int item_bytes, int acc_bytes) {
-  while (width > 1 && width * acc_bytes > 32) width /= 2;
+  while (width > 1 && (width * acc_bytes > 32 || (width > 4 && item_bytes == 1))) width /= 2;
   return width * item_bytes < 4 ? 1 : width;
 }
 
