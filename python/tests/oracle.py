@@ -173,9 +173,9 @@ def multiply(a, b):
 
 def canonical(results):
     """With the one NaN that results have."""
-    if results.dtype.kind == "c":
-        for part in (results.real, results.imag):
-            part[np.isnan(part)] = np.nan
+    parts = {"c": (results.real, results.imag), "f": (results,)}.get(results.dtype.kind, ())
+    for part in parts:
+        part[np.isnan(part)] = np.nan
     return results
 
 
