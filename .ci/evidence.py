@@ -65,7 +65,7 @@ def programs():
     all_of['gpu.order_net'] = ['test/order_net/cuda_test.cu', 'test/order_net/host_test.cpp']
     all_of['gpu.nvrtc'] = (['test/compilers/nvrtc_test.py', 'test/compilers/kernels.cu'] +
                            [file for file in found('include/tilefold/nvrtc/**/*') if is_code(file)])
-    all_of['consumer'] = found('test/consumer/*') + found('cmake/*') + ['CMakeLists.txt']
+    all_of['consumer'] = found('test/consumer/*') + found('cmake/*.cmake') + found('cmake/*.in') + ['CMakeLists.txt']
     library = found('src/capi/**/*.c*') + found('src/capi/**/CMakeLists.txt') + ['src/capi/libtilefold.map']
     all_of['gpu.capi.c_cuda_test'] = ['test/capi/c_cuda_test.cpp', 'test/capi/tests.cmake'] + library
     all_of['compile_matrix'] = ['test/compile_matrix/matrix_test.py', 'test/compile_matrix/kinds.cuh']

@@ -12,12 +12,13 @@ set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 
+families="reducers_host_selections reducers_host_moments reducers_host_norms"
 # sources_of FORMAT: sets the sources that it needs, and their room. The C interface is not linked to tilefold::host: one
 # thread, fewer sources.
 sources_of() {
   case $1 in
     npy) room=tool sources="input input_error mapped_file npy progress terminal format" ;;
-    part) room=tool sources="input_error mapped_file part_file part_merge reducers_host_float64" ;;
+    part) room=tool sources="input_error mapped_file part_file part_merge $families" ;;
     piece) room=capi sources="exact_state means pieces places precise_sums questions" ;;
     accumulator) room=capi sources="exact_state pieces" ;;
     *) give_up "there is no format '$1'; there are npy, part, piece and accumulator" ;;
@@ -27,7 +28,7 @@ sources_of() {
 # Sources that mostly fold: optimised, they compile three times as long, and what is read is read elsewhere.
 level_of() {
   case $1 in
-    means | places | precise_sums | questions | reducers_host_float64) echo -O0 ;;
+    means | places | precise_sums | questions | reducers_host_*) echo -O0 ;;
     *) echo -O1 ;;
   esac
 }

@@ -25,10 +25,13 @@ COMMANDS = {
     "cmake": "exit 0",
     "compute-sanitizer": "exit 0",
     "nm": "exit 0",
+    "c++": "exit ${WITHOUT_CUPTI:-0}",
     # axis_test fails. With $REPORT programs write that.
     "ctest": 'case "$*" in *" -N "*) for t in ' + " ".join([*LINKED, "gpu.nvrtc", "consumer.a"]) + """
                 do echo "  Test #1: $t"; done;;
               *axis*) exit 1;;
+              *batched*|*by_key*) [ -z "$TILEFOLD_LAUNCHES" ] || echo "$LAUNCHED" | tr " " "\\n" >"$TILEFOLD_LAUNCHES/1"
+                 [ -z "$REPORT" ] || { mkdir -p "${GTEST_OUTPUT#xml:}"; echo "$REPORT" >"${GTEST_OUTPUT#xml:}/report.xml"; };;
               *) [ -z "$REPORT" ] || { mkdir -p "${GTEST_OUTPUT#xml:}"; echo "$REPORT" >"${GTEST_OUTPUT#xml:}/report.xml"; };;
               esac""",
     # by_key_test is linked after $WAIT seconds, and all that consumers use in the end. It compiles $OBJECT in $SECONDS_OF_IT
@@ -274,11 +277,33 @@ class GpuRun(unittest.TestCase):
         (self.root / "test/cuda/axis_test.cu").unlink()
         with table.open("a", encoding="utf-8") as file:
             file.write("test/gpu.cuda.by_key_test/cuda/by_key_test.cu,153,1\n")
+            file.write("src/capi/cuda/tilefold_c_cuda_1/__/sums.cpp,100,1\n" * 40)
         result = self.called(".ci/build_times", "--check", str(table))
         self.assertEqual(result.returncode, 1)
         for fault in ("test/cuda/new_test.cu has no row\n", "test/gpu.cuda.axis_test/cuda/axis_test.cu has a row, and no source\n",
-                      "test/gpu.cuda.by_key_test/cuda/by_key_test.cu: 90 s of an idle core, of 90 s at most"):
+                      "test/gpu.cuda.by_key_test/cuda/by_key_test.cu: 90 s of an idle core, of 90 s at most",
+                      "of 15 at most: include what a source uses"):
             self.assertIn(fault, result.stdout)
+
+    def test_launches_are_those_of_current_lines(self):
+        lanes, warps, other = (f"_ZN8tilefold6detail4cuda{len(name)}{name}ILi7EEEvv" for name in ("lanes_kernel", "warps_kernel", "x"))
+        def launched():
+            with (self.root / "test/launched_kernels.csv").open(encoding="utf-8") as file:
+                return {row["program"]: row["kernels"] for row in csv.DictReader(file)}
+        first, second = "gpu.cuda.batched_test", "gpu.cuda.by_key_test"
+        self.run_to_its_end(first, second, LAUNCHED=f"{lanes} {warps} _Z5otherv")
+        self.assertEqual(launched(), dict.fromkeys((first, second), "lanes_kernel<7>; warps_kernel<7>"))
+        self.run_to_its_end(first, LAUNCHED=other)
+        self.assertEqual(launched(), {first: "x<7>", second: "lanes_kernel<7>; warps_kernel<7>"})
+        output = self.run_to_its_end(second, WITHOUT_CUPTI="1")[0]
+        self.assertIn("What the tests launch is not noted", output)
+        self.assertEqual(launched(), {first: "x<7>"})
+        self.run_to_its_end(second, LAUNCHED=lanes)
+        table = self.root / "test/kernel_table/kernel_table.csv"
+        table.write_text("call,kernel\nsum,lanes_kernel<7>\nsum,x<7> #2\nblock_fold,in_kernel_sum\n", encoding="utf-8")
+        self.assertEqual(self.called(".ci/launches.py").returncode, 0)
+        self.verified.write_text(self.verified.read_text(encoding="utf-8").replace(first, "gpu.cuda.gone_test"), encoding="utf-8")
+        self.assertEqual(self.called(".ci/launches.py").stderr, "tilefold: no GPU test launches x<7>\n")
 
     def test_what_a_room_costs(self):
         table = self.root / "build/times.csv"

@@ -9,15 +9,13 @@
 
 namespace tilefold::tool {
 
-/// Runs the reducer job.op on items in GPU memory whose wide type is Wide (int64, uint64, double).
-template <class Wide>
-fold_result reduce_on_gpu(cuda_executor& executor, const fold_job& job, const void* items);
+/// Runs the reducer job.op, which is of that family: the job's pieces, of which one is in GPU
+/// memory at a time, or, without pieces, `items` in GPU memory.
+fold_result selections_on_gpu(cuda_executor& executor, const fold_job& job, const void* items);
+fold_result moments_on_gpu(cuda_executor& executor, const fold_job& job, const void* items);
+fold_result norms_on_gpu(cuda_executor& executor, const fold_job& job, const void* items);
 
-/// A piece is in GPU memory at a time.
-/// The job's pieces.
-template <class Wide>
-fold_result reduce_chunks_on_gpu(cuda_executor& executor, const fold_job& job);
-
+/// One part of the items is in GPU memory at a time.
 summary summarize_on_gpu(cuda_executor& executor, const summary_job& job);
 
 }  // namespace tilefold::tool

@@ -11,9 +11,23 @@
 
 namespace tilefold::tool {
 
-/// Runs the reducer job.op on items whose wide type is Wide (int64, uint64, double).
-template <class Wide>
-fold_result reduce_on_host(const host_executor& executor, const fold_job& job);
+/// Runs the reducer job.op, which is of that family.
+fold_result selections_on_host(const host_executor& executor, const fold_job& job);
+fold_result moments_on_host(const host_executor& executor, const fold_job& job);
+fold_result norms_on_host(const host_executor& executor, const fold_job& job);
+
+/// Runs any reducer.
+inline fold_result reduce_on_host(const host_executor& executor, const fold_job& job) {
+  switch (family_of(job.op)) {
+    case reducer_family::selections:
+      return selections_on_host(executor, job);
+    case reducer_family::moments:
+      return moments_on_host(executor, job);
+    case reducer_family::norms:
+      return norms_on_host(executor, job);
+  }
+  __builtin_unreachable();
+}
 
 /// In pieces of `piece_items`, a power of two; the result does not depend on it.
 summary summarize_on_host(const host_executor& executor, const summary_job& job,

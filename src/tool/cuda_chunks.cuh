@@ -5,8 +5,6 @@
 // whole arrays, so nvcc has nothing more to compile.
 #pragma once
 
-#include <tilefold/tilefold.cuh>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/piece.hpp>
+#include <tilefold/policy.hpp>
+
 #include "any_items.hpp"
 #include "backend.hpp"
 #include "chunk_feed.cuh"
 #include "cuda_fold.cuh"
+#include "field.hpp"
 #include "piece_task.hpp"
 #include "timing.hpp"
 

@@ -4,13 +4,17 @@
 // finishes it, so that the same kernel serves chunks of files (cuda_chunks.cuh).
 #pragma once
 
-#include <tilefold/tilefold.cuh>
-
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/policy.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducer.hpp>
 
 #include "backend.hpp"
 #include "cuda_support.cuh"

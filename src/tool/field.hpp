@@ -5,10 +5,9 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <tilefold/reducers/norms.hpp>
 
 #include "any_items.hpp"
 #include "scalar.hpp"
@@ -38,20 +37,6 @@ scalar narrow_again(dtype type, Wide value) {
       return scalar::of(static_cast<Item>(static_cast<float>(value)));
     } else {
       return scalar::of(static_cast<Item>(value));
-    }
-  });
-}
-
-/// What reducers::linf found: the magnitude of an item of type `type`, in the type that it has
-/// there.
-template <class Wide>
-scalar narrow_magnitude(dtype type, Wide value) {
-  return visit(type, [&]<class Item>(std::type_identity<Item>) {
-    if constexpr (is_complex(dtype_of<Item>::value)) {
-      return scalar::of(value);  // has none
-    } else {
-      using size = decltype(reducers::linf{}.lift(Item{}));
-      return scalar::of(static_cast<size>(value));
     }
   });
 }

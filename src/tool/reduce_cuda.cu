@@ -4,12 +4,18 @@
 // them. Reducers and summaries are elsewhere. Kernels are what takes nvcc's time,
 // so there is one tile policy, and operators and types whose results have the same bits share a
 // kernel.
-#include <tilefold/tilefold.cuh>
-
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <vector>
+
+#include <tilefold/cuda.cuh>
+#include <tilefold/op.hpp>
 
 #include "backend_cuda.cuh"
 #include "chunk_feed.cuh"
@@ -17,6 +23,7 @@
 #include "cuda_fold.cuh"
 #include "cuda_reference.cuh"
 #include "cuda_support.cuh"
+#include "field.hpp"
 #include "progress.hpp"
 #include "timing.hpp"
 
@@ -92,12 +99,20 @@ class cuda_backend final : public backend {
   }
 
  private:
-  fold_result fold(const fold_job& job, const void* items) {
-    if (!row_of(job.op).is_operator) {
-      return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
-        return reduce_on_gpu<Wide>(executor_, job, items);
-      });
+  fold_result reduce(const fold_job& job, const void* items) {
+    switch (family_of(job.op)) {
+      case reducer_family::selections:
+        return selections_on_gpu(executor_, job, items);
+      case reducer_family::moments:
+        return moments_on_gpu(executor_, job, items);
+      case reducer_family::norms:
+        return norms_on_gpu(executor_, job, items);
     }
+    __builtin_unreachable();
+  }
+
+  fold_result fold(const fold_job& job, const void* items) {
+    if (!row_of(job.op).is_operator) return reduce(job, items);
     return visit(job.op, [&](auto op, auto functor) {
       return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
         if constexpr (fits(op, dtype_of<Item>::value)) {
@@ -113,11 +128,7 @@ class cuda_backend final : public backend {
   }
 
   fold_result run_in_chunks(const fold_job& job) {
-    if (!row_of(job.op).is_operator) {
-      return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
-        return reduce_chunks_on_gpu<Wide>(executor_, job);
-      });
-    }
+    if (!row_of(job.op).is_operator) return reduce(job, nullptr);
     return visit(job.op, [&](auto op, auto functor) {
       return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
         if constexpr (fits(op, dtype_of<Item>::value)) {

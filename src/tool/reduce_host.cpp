@@ -77,7 +77,7 @@ class host_backend final : public backend {
   bool is_host() const override { return true; }
 
   fold_result run(const fold_job& job) override {
-    return row_of(job.op).is_operator ? run_operator(job) : run_reducer(job);
+    return row_of(job.op).is_operator ? run_operator(job) : reduce_on_host(executor_, job);
   }
 
   summary summarize(const summary_job& job) override { return summarize_on_host(executor_, job); }
@@ -92,12 +92,6 @@ class host_backend final : public backend {
           throw std::logic_error("operator does not fit the type");
         }
       });
-    });
-  }
-
-  fold_result run_reducer(const fold_job& job) const {
-    return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
-      return reduce_on_host<Wide>(executor_, job);
     });
   }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every named reducer on a GPU, for items of one wide type; one source for each.
+// The named reducers on a GPU; one source for each family.
 #pragma once
+
+#include <type_traits>
 
 #include "backend_cuda.cuh"
 #include "cuda_chunks.cuh"
@@ -10,17 +12,17 @@
 
 namespace tilefold::tool {
 
-template <class Wide>
-fold_result reduce_on_gpu(cuda_executor& executor, const fold_job& job, const void* items) {
-  cuda_fold fold(executor, job.repeats);
-  return fold.result(reducer_fold<Wide, cuda_fold>(job, items, fold).run());
-}
-
-template <class Wide>
-fold_result reduce_chunks_on_gpu(cuda_executor& executor, const fold_job& job) {
-  return timed_in_chunks([&] {
-    cuda_chunk_fold fold(executor, job);
-    return reducer_fold<Wide, cuda_chunk_fold>(job, job.data, fold).run();
+template <template <class, class> class Family>
+fold_result reduce_family_on_gpu(cuda_executor& executor, const fold_job& job, const void* items) {
+  return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
+    if (job.pieces == nullptr) {
+      cuda_fold fold(executor, job.repeats);
+      return fold.result(Family<Wide, cuda_fold>(job, items, fold).run());
+    }
+    return timed_in_chunks([&] {
+      cuda_chunk_fold fold(executor, job);
+      return Family<Wide, cuda_chunk_fold>(job, job.data, fold).run();
+    });
   });
 }
 

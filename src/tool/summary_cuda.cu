@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Summaries on a GPU, which folds the pieces; their few accumulators are folded on the host.
-#include <tilefold/tilefold.cuh>
-
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
 #include <vector>
+
+#include <tilefold/cuda.cuh>
+#include <tilefold/policy.hpp>
+#include <tilefold/reduce.hpp>
 
 #include "any_items.hpp"
 #include "backend_cuda.cuh"

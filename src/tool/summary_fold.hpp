@@ -21,6 +21,7 @@
 
 #include "exact_sum.hpp"
 #include "field.hpp"
+#include "magnitude.hpp"
 #include "summary.hpp"
 
 namespace tilefold::tool {

@@ -57,7 +57,7 @@ enum class domain { any, real, integral, floating };
   X(bit_xor, "bit_xor", tilefold::bit_xor, domain::integral, true, "bitwise exclusive or")
 
 // X(enumerator, name for users, what it needs, whether no items have a value, meaning): the
-// library's other reducers of one range. reducer_fold.hpp says what each of them runs.
+// library's other reducers of one range, in the order of their families (family_of()).
 #define TILEFOLD_TOOL_REDUCERS(X)                                                               \
   X(count, "count", domain::real, true, "how many items there are")                             \
   X(any, "any", domain::real, true, "whether an item is not 0")                                 \
@@ -184,6 +184,15 @@ constexpr bool is_floating(dtype id) { return row_of(id).kind == 'f'; }
 constexpr bool is_complex(dtype id) { return row_of(id).kind == 'c'; }
 
 constexpr bool is_integral(dtype id) { return !is_floating(id) && !is_complex(id); }
+
+/// Reducers that are compiled together; a header of its name says what each runs.
+enum class reducer_family { selections, moments, norms };
+
+constexpr reducer_family family_of(op_kind op) {
+  return op < op_kind::mean             ? reducer_family::selections
+         : op < op_kind::geometric_mean ? reducer_family::moments
+                                        : reducer_family::norms;
+}
 
 /// Lists of the best values are too many instantiations for nvcc. Exact reducers are fast on a GPU
 /// over items in memory, not over items that are widened as they are read.

@@ -11,7 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/accumulator.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/op.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reduce.hpp>
 
 #include "tables.hpp"
 

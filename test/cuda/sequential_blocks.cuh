@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
 #include <tilefold/sequential_blocks.hpp>
-#include <tilefold/tilefold.cuh>
 
 #include "support/items.hpp"
 #include "support/oracle.hpp"

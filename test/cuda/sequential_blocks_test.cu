@@ -9,7 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/reduce_by_index.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "cuda/sequential_blocks.cuh"
 #include "support/device.cuh"

@@ -8,7 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/reduce_by_index.hpp>
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "cuda/sequential_blocks.cuh"
 #include "support/device.cuh"

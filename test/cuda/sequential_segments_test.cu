@@ -9,7 +9,14 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/deferred.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
 #include <tilefold/reduce_by_index.hpp>
+#include <tilefold/segment_bound.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "cuda/sequential_blocks.cuh"
 #include "support/device.cuh"

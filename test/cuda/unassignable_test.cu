@@ -12,8 +12,15 @@
 #include <type_traits>
 #include <vector>
 
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/block_fold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
 #include <tilefold/piece.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/archetype.hpp"
 #include "support/device.cuh"

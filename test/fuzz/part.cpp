@@ -26,7 +26,7 @@ class few_folds final : public backend {
   std::string name() const override { return "host, 1 thread"; }
   fold_result run(const fold_job& job) override {
     if (!folds(job.op, job.type)) throw input_error("is not folded here");
-    if (!row_of(job.op).is_operator) return reduce_on_host<double>(executor_, job);
+    if (!row_of(job.op).is_operator) return reduce_on_host(executor_, job);
     return visit(job.op, [&](auto op, auto functor) -> fold_result {
       if constexpr (fits(op, dtype::float32)) {
         host_fold fold(executor_, job);

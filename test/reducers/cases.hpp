@@ -1,92 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every reducer by name, for tests that hold for all of them; and a result's values as bytes,
-// without the padding between them.
+// Functions, sizes and items to test reducers with, and what a reducer makes of items by
+// definition.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <tuple>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
-#include <tilefold/reducers/arg.hpp>
-#include <tilefold/reducers/basic.hpp>
-#include <tilefold/reducers/compensated.hpp>
-#include <tilefold/reducers/custom.hpp>
-#include <tilefold/reducers/fuse.hpp>
-#include <tilefold/reducers/log_sum_exp.hpp>
-#include <tilefold/reducers/moments.hpp>
-#include <tilefold/reducers/norms.hpp>
-#include <tilefold/reducers/top_k.hpp>
+#include <tilefold/accumulator.hpp>
+#include <tilefold/reducer.hpp>
 
+#include "../support/bits_of.hpp"
 #include "../support/items.hpp"
 #include "../support/oracle.hpp"
+
+namespace tilefold::reducers {}
 
 namespace tilefold::test {
 
 namespace r = tilefold::reducers;
-
-template <class T>
-void append_bytes(std::string& bytes, const T& value);
-
-template <class T>
-void append_bytes(std::string& bytes, const r::extremes<T>& x) {
-  append_bytes(bytes, x.min);
-  append_bytes(bytes, x.max);
-}
-template <class T>
-void append_bytes(std::string& bytes, const r::indexed_value<T>& x) {
-  append_bytes(bytes, x.value);
-  append_bytes(bytes, x.index);
-}
-template <class T>
-void append_bytes(std::string& bytes, const r::indexed_extremes<T>& x) {
-  append_bytes(bytes, x.min);
-  append_bytes(bytes, x.max);
-}
-template <class T, int K>
-void append_bytes(std::string& bytes, const r::best_elements<T, K>& x) {
-  append_bytes(bytes, x.size());
-  for (std::int64_t i = 0; i < x.size(); ++i) append_bytes(bytes, x[i]);
-}
-inline void append_bytes(std::string& bytes, const r::mean_and_variance& x) {
-  append_bytes(bytes, x.mean);
-  append_bytes(bytes, x.variance);
-}
-inline void append_bytes(std::string& bytes, const r::max_and_sum& x) {
-  append_bytes(bytes, x.max);
-  append_bytes(bytes, x.sum);
-}
-template <std::size_t... I, class... T>
-void append_bytes(std::string& bytes, const detail::pack_of<std::index_sequence<I...>, T...>& x) {
-  (append_bytes(bytes, x.template get<I>()), ...);
-}
-template <class T>
-void append_bytes(std::string& bytes, const T& value) {
-  static_assert(std::is_arithmetic_v<T> || is_narrow_float<T>);
-  char raw[sizeof(T)];
-  std::memcpy(raw, &value, sizeof(T));
-  bytes.append(raw, sizeof(T));
-}
-
-/// The bytes of a result's values, as hexadecimal digits.
-template <class T>
-std::string bits_of(const T& result) {
-  std::string bytes;
-  append_bytes(bytes, result);
-  std::string digits;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    digits += "0123456789abcdef"[byte >> 4];
-    digits += "0123456789abcdef"[byte & 15];
-  }
-  return digits;
-}
 
 /// What a reducer makes of values by definition: the neighbour tree of its lifts.
 template <class R, class... Values>
@@ -144,96 +78,6 @@ struct join_runs {
 struct count_changes {
   TILEFOLD_HD std::int32_t operator()(const sign_runs& runs) const { return runs.changes; }
 };
-
-/// Calls visit(name, reducer) for the reducers of one range of T that answer questions.
-template <class T, class Visit>
-void visit_questions(Visit visit) {
-  visit("count", r::count{});
-  visit("count_if", r::count_if{positive{}});
-  visit("any", r::any{});
-  visit("all", r::all{positive{}});
-  visit("none", r::none{positive{}});
-  visit("logical_xor", r::logical_xor{positive{}});
-  visit("custom", r::make_reducer(lift_sign{}, join_runs{}, count_changes{}));
-  if constexpr (std::integral<T>) {
-    visit("bit_and", r::bit_and{});
-    visit("bit_or", r::bit_or{});
-    visit("bit_xor", r::bit_xor{});
-  }
-}
-
-/// The same for those that select elements.
-template <class T, class Visit>
-void visit_extremes(Visit visit) {
-  constexpr auto ignore = nan_rule::ignore;
-  visit("min", r::min{});
-  visit("max ignoring NaN", r::max<ignore>{});
-  visit("minmax", r::minmax{});
-  visit("minmax ignoring NaN", r::minmax<ignore>{});
-  visit("arg_min", r::arg_min{});
-  visit("arg_min ignoring NaN", r::arg_min<ignore>{});
-  visit("arg_max", r::arg_max{});
-  visit("arg_max ignoring NaN", r::arg_max<ignore>{});
-  visit("arg_minmax", r::arg_minmax{});
-  visit("arg_min_by", r::arg_min_by{distance_from_two{}, farther{}});
-  visit("first", r::first{});
-  visit("last", r::last{});
-  visit("top_k", r::top_k<3>{});
-  visit("bottom_k ignoring NaN", r::bottom_k<8, ignore>{});
-}
-
-/// The same for those that answer questions or select elements.
-template <class T, class Visit>
-void visit_selections(Visit visit) {
-  visit_questions<T>(visit);
-  visit_extremes<T>(visit);
-}
-
-/// The same for sums and moments.
-template <class T, class Visit>
-void visit_moments(Visit visit) {
-  visit("sum", r::sum{});
-  visit("product", r::product{});
-  visit("mean", r::mean{});
-  visit("variance", r::variance{});
-  visit("standard_deviation", r::standard_deviation(divisor::population));
-  visit("mean_variance", r::mean_variance{});
-  visit("skewness", r::skewness{});
-  visit("kurtosis", r::kurtosis{});
-}
-
-/// The same for norms and means of other kinds.
-template <class T, class Visit>
-void visit_norms(Visit visit) {
-  visit("l1", r::l1{});
-  visit("l2", r::l2{});
-  visit("linf", r::linf{});
-  visit("rms", r::rms{});
-  visit("logsumexp", r::logsumexp{});
-  visit("softmax_pair", r::softmax_pair{});
-  visit("geometric_mean", r::geometric_mean{});
-  visit("harmonic_mean", r::harmonic_mean{});
-  if constexpr (!std::integral<T>) visit("compensated_sum", r::compensated_sum{});
-}
-
-template <class T, class Visit>
-void visit_reducers(Visit visit) {
-  visit_selections<T>(visit);
-  visit_moments<T>(visit);
-  visit_norms<T>(visit);
-}
-
-/// The same for reducers of two ranges.
-template <class T, class Visit>
-void visit_pair_reducers(Visit visit) {
-  visit("covariance", r::covariance{});
-  visit("correlation", r::correlation{});
-  visit("weighted_mean", r::weighted_mean{});
-  visit("dot", r::dot{});
-  visit("cosine", r::cosine{});
-  if constexpr (!std::integral<T>) visit("compensated_dot", r::compensated_dot{});
-  visit("fuse of two ranges", r::fuse(r::count{}, r::covariance{}, r::dot{}));
-}
 
 /// Every operand's sizes: the ends of packets, rows, warps' chunks and tiles.
 inline std::vector<std::int64_t> reducer_sizes() {

@@ -3,6 +3,7 @@
 // Reducers that select elements, on a GPU: of floats; and of halves and doubles, whose packets are
 // of other widths, each kind of accumulator.
 #include "cuda_reducers.cuh"
+#include "extremes.hpp"
 
 namespace tilefold::test {
 namespace {

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include <tilefold/if_empty.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
 #include "../support/seed.hpp"

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fused reducers on a GPU, functions before reducers, initial values, and the asynchronous form.
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/log_sum_exp.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/reducers/top_k.hpp>
+
 #include "cuda_reducers.cuh"
 
 namespace tilefold::test {

@@ -2,6 +2,7 @@
 //
 // Sums and moments on a GPU: of floats; and of doubles, each size of accumulator.
 #include "cuda_reducers.cuh"
+#include "moments.hpp"
 
 namespace tilefold::test {
 namespace {

@@ -2,6 +2,7 @@
 //
 // Norms and means of other kinds on a GPU: of floats; and of halves, each kind of accumulator.
 #include "cuda_reducers.cuh"
+#include "norms.hpp"
 
 namespace tilefold::test {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda_reducers.cuh"
+#include "pairs.hpp"
 
 namespace tilefold::test {
 namespace {

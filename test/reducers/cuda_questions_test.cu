@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cuda_reducers.cuh"
+#include "questions.hpp"
 
 namespace tilefold::test {
 namespace {

@@ -13,6 +13,8 @@
 #include <tilefold/tilefold.hpp>
 
 #include "cases.hpp"
+#include "every_reducer.hpp"
+#include "pairs.hpp"
 
 #include "../support/seed.hpp"
 

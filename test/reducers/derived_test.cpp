@@ -12,6 +12,8 @@
 
 #include "../support/seed.hpp"
 #include "derived.hpp"
+#include "every_reducer.hpp"
+#include "pairs.hpp"
 
 namespace tilefold::test {
 namespace {

@@ -16,6 +16,7 @@
 
 #include "../support/seed.hpp"
 #include "cases.hpp"
+#include "every_reducer.hpp"
 
 namespace tilefold::test {
 namespace {
