@@ -25,14 +25,6 @@ namespace tilefold {
 
 namespace detail {
 
-// As is_sequential in verb.hpp, which programs for NVRTC do not read.
-template <std::int64_t, class Op>
-struct with_sequential_blocks;
-template <class R>
-inline constexpr bool has_order_of_its_own = false;
-template <std::int64_t Block, class Op>
-inline constexpr bool has_order_of_its_own<with_sequential_blocks<Block, Op>> = true;
-
 /// The number of the reducer that keeps what number `i` has to know of a range: `i`, or another one
 /// that knows as much. A variance knows the count and the sum of a mean, whose project() takes the
 /// accumulator of either. Counts alone are each their own, for they have an identity.
@@ -405,7 +397,7 @@ TILEFOLD_HD auto fuse(const R&... reducers) {
                 "tilefold: fuse takes reducers, such as tilefold::reducers::mean{}, and neither "
                 "verbs, such as tilefold::mean, nor operators, such as tilefold::plus{}");
   constexpr bool one_order =
-      !(detail::has_order_of_its_own<typename detail::fused_part<R>::reducer_type> || ...);
+      !(detail::is_sequential<typename detail::fused_part<R>::reducer_type> || ...);
   static_assert(
       one_order,
       "tilefold: sequential_blocks stands around fuse, for all reducers are folded in one "

@@ -21,6 +21,10 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/fold/mean_sums.cuh>
+#endif
+
 TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {

@@ -199,6 +199,8 @@ class bound_reducer {
   static constexpr bool lifts_packets =
       plain && !indexed && !combine_may_fuse && has_packet_lift_of<R, Values...>;
   static constexpr bool looks_at_range = detail::looks_at_range<R, accumulator>;
+  // Whether an accumulator is a count of elements and the sum of their values in double.
+  static constexpr bool counts_and_sums = statistic_of<R> == block_statistic::mean;
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);

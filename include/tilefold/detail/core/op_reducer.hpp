@@ -38,6 +38,14 @@ class bound_reducer;
 template <class R>
 struct ways;
 
+// An operator with an order of its own: in sequential_blocks.hpp.
+template <std::int64_t, class Op>
+struct with_sequential_blocks;
+template <class Op>
+inline constexpr bool is_sequential = false;
+template <std::int64_t Block, class Op>
+inline constexpr bool is_sequential<with_sequential_blocks<Block, Op>> = true;
+
 /// The type of a result that the caller may name; void for the default.
 template <class Result, class Default>
 using named_or = std::conditional_t<std::is_void_v<Result>, Default, Result>;

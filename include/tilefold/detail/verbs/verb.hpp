@@ -312,17 +312,11 @@ constexpr bool accumulates() {
   }
 }
 
-// In sequential_blocks.hpp: operators with an order of their own, and how they are folded.
-template <std::int64_t, class Op>
-struct with_sequential_blocks;
+// In sequential_blocks.hpp: how operators with an order of their own are folded.
 template <std::int64_t, class Reducer>
 struct sequential_reducer;
 template <class Executor>
 struct sequential_folds;
-template <class Op>
-inline constexpr bool is_sequential = false;
-template <std::int64_t Block, class Op>
-inline constexpr bool is_sequential<with_sequential_blocks<Block, Op>> = true;
 
 // Says in one sentence what cannot be called. Where it returns false nothing else of the fold is
 // instantiated, for a page of errors would hide the sentence.

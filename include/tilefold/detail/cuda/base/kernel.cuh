@@ -81,6 +81,19 @@ struct closed_reducer : Reducer {
   TILEFOLD_D closed_steps<Reducer> steps() const { return {*this, closing}; }
 };
 
+/// Whether an accumulator is a count of items and the sum of their values in double: then kernels
+/// fold the sums alone where they know the count (mean_sums.cuh, which reducers/moments.hpp
+/// includes).
+template <class Reducer>
+concept counts_and_sums = requires { requires Reducer::counts_and_sums; };
+template <class Reducer>
+struct sums_of_means;
+
+/// Bytes of what is folded of nodes whose items all exist.
+template <class Reducer>
+inline constexpr std::size_t folded_bytes =
+    counts_and_sums<Reducer> ? sizeof(double) : sizeof(typename Reducer::accumulator);
+
 /// How this translation unit is compiled, as a type: for which architectures, and what the default
 /// stream is. Part of every kernel's and executor's type: the linker may merge equal templates of
 /// two objects, and must not take a kernel that was compiled for other GPUs.

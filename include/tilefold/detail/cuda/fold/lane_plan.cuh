@@ -232,6 +232,16 @@ class stretch_fold {
   /// The node of a stripe of which every lane has all items, in every lane.
   TILEFOLD_D acc fold_whole_stripe() {
     items_.settle();
+    if constexpr (counts_and_sums<Reducer>) {
+      const sums_of_means<Reducer> sums{*reducer_};
+      registers<double, 1> mine;
+      mine.put(0, lane_tree<double>::template whole<items>(
+                      0, [&](int i) { return items_.lift(sums, i); },
+                      [&](double a, double b) { return sums.combine(a, b); }));
+      const double sum = stripe_fold<1, items, true, sums_of_means<Reducer>>(sums, 0, 0).fold(mine);
+      slot<acc> all;
+      if (sums.put(all, warp_size * items, sum)) return all.value;
+    }
     registers<acc, 1> node;
     node.put(0, whole<items>());
     return stripe_fold<1, items, true, Reducer>(*reducer_, 0, 0).fold(node);

@@ -171,14 +171,37 @@ class tile_fold {
 
   TILEFOLD_D static acc fold(const Source& source, const Reducer& reducer, std::int64_t tile_first,
                              int count, acc* warp_values, int num_warps = most_warps) {
-    const tile_fold tile{source, reducer, tile_first, count};
     using warps = block_tree<most_warps, warp_items, full_nodes, Reducer>;
     const int warp = most_warps == 1 ? 0 : static_cast<int>(threadIdx.x / warp_size);
-    const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
+    const acc value = node_of_warp(source, reducer, tile_first, count, warp);
     return warps::fold(reducer, value, warp_values, count, num_warps);
   }
 
+  /// The node of a warp's items, in every lane.
+  TILEFOLD_D static acc node_of_warp(const Source& source, const Reducer& reducer,
+                                     std::int64_t tile_first, int count, int warp) {
+    if constexpr (Full && counts_and_sums<Reducer>) {
+      using sums = tile_fold<Policy, true, Source, sums_of_means<Reducer>>;
+      slot<acc> node;
+      const double sum = sums::node_of_warp(source, {reducer}, tile_first, count, warp);
+      if (!sums_of_means<Reducer>::put(node, warp_items, sum)) {
+        return fold_again(source, reducer, tile_first, warp);
+      }
+      return node.value;
+    } else {
+      const tile_fold tile{source, reducer, tile_first, count};
+      return tile.template chunks<shape.chunks>(warp * warp_items);
+    }
+  }
+
  private:
+  // In a function of its own, for it would take registers of sums in range.
+  __device__ TILEFOLD_APART static acc fold_again(Source source, Reducer reducer,
+                                                  std::int64_t tile_first, int warp) {
+    const tile_fold tile{source, reducer, tile_first, Policy.tile()};
+    return tile.template chunks<shape.chunks>(warp * warp_items);
+  }
+
   __device__ tile_fold(const Source& source, const Reducer& reducer, std::int64_t tile_first,
                        int count)
       : source_(source),

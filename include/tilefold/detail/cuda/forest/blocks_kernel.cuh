@@ -47,7 +47,7 @@ constexpr int min_resident_slice_blocks(int nt) {
   if (cuda::stages_slices<Source, Reducer>(nt)) {
     return min_resident_struct_warps(sizeof(typename Reducer::accumulator)) * warp_size / nt;
   }
-  return min_resident_blocks(nt, sizeof(typename Reducer::accumulator));
+  return min_resident_blocks(nt, folded_bytes<Reducer>);
 }
 
 /// One block's work on slices.

@@ -169,8 +169,8 @@ struct uncounted_trees {
 
 template <class Build, class Trees, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(
-    warps_nt, warps_for_trees<typename Forest::source_type>(sizeof(typename Reducer::accumulator)) *
-                  warp_size / warps_nt)
+    warps_nt,
+    warps_for_trees<typename Forest::source_type>(folded_bytes<Reducer>) * warp_size / warps_nt)
     warps_kernel(Trees trees, Forest forest, Reducer reducer, Init init, Out out) {
   cuda::wait_for_previous_launch();
   if (trees.none()) return;

@@ -161,7 +161,7 @@ class tile_work {
 
  public:
   using grid_type = partials_fold<Policy.nt, Reducer, Init, Out>;
-  static constexpr int resident_blocks = min_resident_blocks(Policy.nt, sizeof(acc));
+  static constexpr int resident_blocks = min_resident_blocks(Policy.nt, folded_bytes<Reducer>);
   static constexpr bool starts_early = true;
   using shared_memory = typename grid_type::shared_memory;
 
