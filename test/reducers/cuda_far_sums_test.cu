@@ -2,8 +2,10 @@
 //
 // Means and variances on a GPU of doubles whose sums leave the range of a double: the bits of the
 // host, which far_sums_test.cpp holds against the definition.
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <tilefold/if_empty.hpp>
@@ -65,10 +67,24 @@ TEST(CudaFarSums, EqualNumbersInfinitiesAndNaNsToo) {
 TEST(CudaFarSums, RowsHaveTheBitsOfTheHost) {
   cuda_executor exec;
   bit_stream random(seed() + 1);
+  std::vector<std::pair<std::int64_t, std::int64_t>> shapes{{600, 5000}, {9, 50257}, {5, 140000}};
   for (const std::int64_t width :
        {1, 2, 3, 5, 8, 13, 31, 32, 64, 100, 128, 500, 1024, 3000, 20000}) {
-    const std::int64_t rows = 1 + random.below(width < 200 ? 3000 : 40);
-    const auto x = far_items(random, rows * width, 5);
+    shapes.push_back({1 + random.below(width < 200 ? 3000 : 40), width});
+  }
+  for (const auto& shape : shapes) {
+    const auto rows = shape.first, width = shape.second;
+    auto x = far_items(random, rows * width, random.one_in(2) ? 5 : 0);
+    // In some rows a few items that are out of range together, in others an infinity or a NaN.
+    for (std::int64_t row = 0; row < rows; row += 2) {
+      const auto first = static_cast<std::size_t>(row * width + random.below(width));
+      const std::size_t last =
+          detail::smaller(first + 3, static_cast<std::size_t>((row + 1) * width));
+      const double far[] = {1.7e308, -1.7e308, std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::quiet_NaN()};
+      std::fill(x.begin() + static_cast<std::ptrdiff_t>(first),
+                x.begin() + static_cast<std::ptrdiff_t>(last), far[random.below(8) % 7 % 4]);
+    }
     const gpu_array<double> device(x);
     visit_reducers([&](const auto& reducer) {
       using result = decltype(tilefold::reduce(x, reducer));
