@@ -18,15 +18,7 @@ fold_result norms_on_host(const host_executor& executor, const fold_job& job);
 
 /// Runs any reducer.
 inline fold_result reduce_on_host(const host_executor& executor, const fold_job& job) {
-  switch (family_of(job.op)) {
-    case reducer_family::selections:
-      return selections_on_host(executor, job);
-    case reducer_family::moments:
-      return moments_on_host(executor, job);
-    case reducer_family::norms:
-      return norms_on_host(executor, job);
-  }
-  __builtin_unreachable();
+  return of_family(job.op, selections_on_host, moments_on_host, norms_on_host)(executor, job);
 }
 
 /// In pieces of `piece_items`, a power of two; the result does not depend on it.

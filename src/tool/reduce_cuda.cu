@@ -100,15 +100,8 @@ class cuda_backend final : public backend {
 
  private:
   fold_result reduce(const fold_job& job, const void* items) {
-    switch (family_of(job.op)) {
-      case reducer_family::selections:
-        return selections_on_gpu(executor_, job, items);
-      case reducer_family::moments:
-        return moments_on_gpu(executor_, job, items);
-      case reducer_family::norms:
-        return norms_on_gpu(executor_, job, items);
-    }
-    __builtin_unreachable();
+    return of_family(job.op, selections_on_gpu, moments_on_gpu, norms_on_gpu)(executor_, job,
+                                                                              items);
   }
 
   fold_result fold(const fold_job& job, const void* items) {

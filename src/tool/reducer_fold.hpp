@@ -5,9 +5,6 @@
 // norms.hpp.
 #pragma once
 
-#include <cstdint>
-#include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 #include "any_items.hpp"

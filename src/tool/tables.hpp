@@ -57,7 +57,7 @@ enum class domain { any, real, integral, floating };
   X(bit_xor, "bit_xor", tilefold::bit_xor, domain::integral, true, "bitwise exclusive or")
 
 // X(enumerator, name for users, what it needs, whether no items have a value, meaning): the
-// library's other reducers of one range, in the order of their families (family_of()).
+// library's other reducers of one range, in the order of their families (of_family()).
 #define TILEFOLD_TOOL_REDUCERS(X)                                                               \
   X(count, "count", domain::real, true, "how many items there are")                             \
   X(any, "any", domain::real, true, "whether an item is not 0")                                 \
@@ -185,13 +185,11 @@ constexpr bool is_complex(dtype id) { return row_of(id).kind == 'c'; }
 
 constexpr bool is_integral(dtype id) { return !is_floating(id) && !is_complex(id); }
 
-/// Reducers that are compiled together; a header of its name says what each runs.
-enum class reducer_family { selections, moments, norms };
-
-constexpr reducer_family family_of(op_kind op) {
-  return op < op_kind::mean             ? reducer_family::selections
-         : op < op_kind::geometric_mean ? reducer_family::moments
-                                        : reducer_family::norms;
+/// Of three things, one for each family of reducers, which are compiled together, that of a
+/// reducer.
+template <class T>
+constexpr T of_family(op_kind op, T selections, T moments, T norms) {
+  return op < op_kind::mean ? selections : op < op_kind::geometric_mean ? moments : norms;
 }
 
 /// Lists of the best values are too many instantiations for nvcc. Exact reducers are fast on a GPU
