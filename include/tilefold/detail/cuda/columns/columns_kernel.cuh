@@ -251,7 +251,7 @@ class column_stretch {
       if ((c >> Level) & 1) {
 #pragma unroll
         for (int j = 0; j < Width; ++j) {
-          value.put(j, reducer.combine(waiting[Level * Width + j], value[j]));
+          value.put(j, reducer.combine_equals(waiting[Level * Width + j], value[j]));
         }
         push<Level + 1>(waiting, c, value);
         return;

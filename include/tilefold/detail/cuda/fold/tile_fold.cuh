@@ -150,7 +150,7 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
 /// memory for a value of each warp, free to use on entry. The block has `num_warps` warps, a power
 /// of two, nt / 32 by default. The result is valid in the first warp.
 ///
-/// `MostlyWhole`: a warp whose items all exist reads as in a full tile; for blocks of one tile.
+/// `MostlyWhole`: a warp whose items all exist folds as in a full tile; for blocks of one tile.
 template <tile_policy Policy, bool Full, class Source, class Reducer, bool MostlyWhole = false>
 class tile_fold {
   using acc = typename Reducer::accumulator;
@@ -180,6 +180,12 @@ class tile_fold {
   /// The node of a warp's items, in every lane.
   TILEFOLD_D static acc node_of_warp(const Source& source, const Reducer& reducer,
                                      std::int64_t tile_first, int count, int warp) {
+    if constexpr (MostlyWhole && !Full) {
+      using whole = tile_fold<Policy, true, Source, Reducer>;
+      if ((warp + 1) * warp_items + overread_items(source) <= count) {
+        return whole::node_of_warp(source, reducer, tile_first, count, warp);
+      }
+    }
     if constexpr (Full && counts_and_sums<Reducer>) {
       using sums = tile_fold<Policy, true, Source, sums_of_means<Reducer>>;
       slot<acc> node;
@@ -234,10 +240,7 @@ class tile_fold {
 
   TILEFOLD_D acc chunk(int first) const {
     // Initialized once, because accumulators need not be assignable.
-    const stripes_registers stripes =
-        Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)
-            ? whole_packets(first)
-            : cut_packets(first);
+    const stripes_registers stripes = Full ? whole_packets(first) : cut_packets(first);
     return stripe_fold<shape.stripes, shape.width, full_nodes, Reducer>(reducer_, first, count_,
                                                                         lane_)
         .fold(stripes);

@@ -10,8 +10,10 @@
 //                                                       from lane 0, which has the next stripe
 //     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
 //
-// Behind the last stripe the warp reads 16 bytes more (`overreads`). So alignment changes neither
-// the layout nor any bit. Other iterators than pointers, and adaptors of such, are read by items.
+// Behind the last stripe the warp reads 16 bytes more (`overreads`). Items of 8 bytes, and those of
+// 1 or 2, which take many instructions as it is, are read in more loads, of 8 bytes, and by no
+// other lane. So alignment changes neither the layout nor any bit. Other iterators than pointers,
+// and adaptors of such, are read by items.
 #pragma once
 
 #include <tilefold/detail/cuda/load/elements.cuh>
@@ -104,13 +106,15 @@ class lane_items<T*, Stripes, Width> {
 
  public:
   __device__ static bool overreads(const T* p) {
-    return can_shift && cuda::misalignment(p, alignment) != 0;
+    return can_shift && alignof(T) < 8 && cuda::misalignment(p, alignment) != 0;
   }
 
   TILEFOLD_D void load_all(const T* p, std::int64_t first) {
     const unsigned offset = cuda::misalignment(p, alignment);
     if (offset == 0) {
       load_aligned(reinterpret_cast<const packet*>(p + first));
+    } else if constexpr (can_shift && alignof(T) != 4) {
+      load_halves(reinterpret_cast<const char*>(p + first), offset % 8);
     } else if constexpr (can_shift) {
       const auto* aligned =
           reinterpret_cast<const packet*>(reinterpret_cast<const char*>(p + first) - offset);
@@ -143,6 +147,26 @@ class lane_items<T*, Stripes, Width> {
     for (int r = 0; r < Stripes; ++r) packets_[r] = lane_first[r * warp_size];
   }
 
+  // Loads by 8 bytes, from the multiple of 8 on that stands `offset` bytes before each packet.
+  TILEFOLD_D void load_halves(const char* first, unsigned offset) {
+    constexpr int n = bytes / 4;
+    constexpr int loaded = alignof(T) < 8 ? n + 2 : n;  // words
+    const auto* const halves = reinterpret_cast<const cuda::packet<8>*>(first - offset);
+#pragma unroll
+    for (int r = 0; r < Stripes; ++r) {
+      unsigned word[loaded];
+#pragma unroll
+      for (int i = 0; i < loaded; i += 2) {
+        const cuda::packet<8> half = halves[(r * warp_size * n + i) / 2];
+        word[i] = half.word[0];
+        word[i + 1] = half.word[1];
+      }
+      cuda::shift_down<alignof(T), n>(word, offset);
+#pragma unroll
+      for (int i = 0; i < n; ++i) packets_[r].word[i] = word[i];
+    }
+  }
+
   // Each lane holds aligned packets, which begin `offset` bytes too early. Their ends lack the
   // first bytes of the next lane's packets; after lane 31 comes lane 0 of the next stripe.
   TILEFOLD_D void shift_stripes(const packet* lane_first, unsigned offset) {
@@ -163,9 +187,8 @@ class lane_items<T*, Stripes, Width> {
     }
   }
 
-  // Words that a packet can lack: it starts at a multiple of T's alignment.
-  static constexpr int lacking_words =
-      alignof(T) < load_bytes ? (load_bytes - static_cast<int>(alignof(T)) + 3) / 4 : 1;
+  // Words that a packet can lack: it starts at a multiple of a word.
+  static constexpr int lacking_words = load_bytes / 4 - 1;
   struct lacking {
     unsigned word[lacking_words];
   };
@@ -177,7 +200,7 @@ class lane_items<T*, Stripes, Width> {
     unsigned w[all];
 #pragma unroll
     for (int i = 0; i < all; ++i) w[i] = i < n ? own.word[i % n] : next.word[i < n ? 0 : i - n];
-    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // the only offset
+    cuda::shift_down<alignof(T), n>(w, offset);
     packet result;
 #pragma unroll
     for (int i = 0; i < n; ++i) result.word[i] = w[i];
