@@ -135,6 +135,12 @@ TEST_F(CudaAxis, EveryWidthAndHeight) {
     ASSERT_NO_FATAL_FAILURE(folds_short_columns(
         exec_, items, static_cast<const std::uint32_t*>(array.data()), width, width, edges(17)));
   }
+  // Several blocks of short columns.
+  for (const std::int64_t width : {1024, 1028, 4092, 40000}) {
+    ASSERT_NO_FATAL_FAILURE(folds_short_columns(exec_, items,
+                                                static_cast<const std::uint32_t*>(array.data()),
+                                                width, width, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  }
 }
 
 TEST_F(CudaAxis, EveryAlignmentOfBytes) {

@@ -14,7 +14,8 @@
 //                the next level: the block that completes a group of partials folds it
 //
 // As many blocks as the GPU holds share the slices. Stretches, slices and groups are aligned powers
-// of two of items, so this is the neighbour tree of each column by itself.
+// of two of items, so this is the neighbour tree of each column by itself. Columns of up to 8 items
+// are in a kernel of their own, where a thread has a bundle, and nothing is shared.
 #pragma once
 
 #include <tilefold/detail/core/strided.hpp>
@@ -319,6 +320,33 @@ template <class T, int Width>
 inline constexpr bool may_store_bundles<strided_output<T*>, Width> =
     std::is_arithmetic_v<T> && sizeof(T) <= 8 && Width * sizeof(T) >= 4;  // a word or more
 
+/// Writes the results of a bundle, at once where `at_once` says that it may.
+template <int Width, class Acc, class Reducer, class Init, class Out>
+TILEFOLD_D void write_bundle(const registers<Acc, Width>& value, std::int64_t bundle,
+                             const Reducer& reducer, const Init& init, const Out& out,
+                             bool at_once) {
+  if constexpr (may_store_bundles<Out, Width>) {
+    if (at_once) {
+      using place = decltype(out.first);
+      typename Out::value_type row[Width];
+#pragma unroll
+      for (int j = 0; j < Width; ++j) {
+        row[j] = detail::output_value<place>(detail::finish(reducer, init, value[j]));
+      }
+      if constexpr (std::is_pointer_v<place>) {
+        cuda::store_row(out.first + bundle * Width, row);
+      } else {
+        (out.first + bundle * Width).store_row(row);
+      }
+      return;
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < Width; ++j) {
+    cuda::write(out + (bundle * Width + j), detail::finish(reducer, init, value[j]));
+  }
+}
+
 /// One block's work.
 template <int Nt, int Items, int Width, class Forest, class Reducer, class Init, class Out>
 class column_work {
@@ -371,7 +399,7 @@ class column_work {
       if (mine.n > 0 && stretch_in_block() == 0) {
         const std::int64_t bundle = bundle_of(here.panel);
         if (slices == 1) {
-          write_bundle(value, bundle);
+          cuda::write_bundle(value, bundle, reducer, init, out, plan.stores_bundles);
         } else {
           keep_partial(memory.partials, here.slice, bundle, value);
         }
@@ -495,36 +523,13 @@ class column_work {
       self.meet(value, at.n > 0, group.size, partials_of_thread);
       if (keeps) {
         if (group.neighbors == 1) {
-          self.write_bundle(value, bundle);
+          cuda::write_bundle(value, bundle, self.reducer, self.init, self.out, plan.stores_bundles);
         } else {
           self.keep_partial(group.above, group.number, bundle, value);
         }
       }
       __syncthreads();  // the partials above are there, too
     });
-  }
-
-  TILEFOLD_D void write_bundle(const node& value, std::int64_t bundle) const {
-    if constexpr (may_store_bundles<Out, Width>) {
-      if (plan.stores_bundles) {
-        using place = decltype(out.first);
-        typename Out::value_type row[Width];
-#pragma unroll
-        for (int j = 0; j < Width; ++j) {
-          row[j] = detail::output_value<place>(detail::finish(reducer, init, value[j]));
-        }
-        if constexpr (std::is_pointer_v<place>) {
-          cuda::store_row(out.first + bundle * Width, row);
-        } else {
-          (out.first + bundle * Width).store_row(row);
-        }
-        return;
-      }
-    }
-#pragma unroll
-    for (int j = 0; j < Width; ++j) {
-      cuda::write(out + (bundle * Width + j), detail::finish(reducer, init, value[j]));
-    }
   }
 };
 
@@ -542,6 +547,24 @@ __global__ void __launch_bounds__(
   cuda::wait_for_previous_launch();
   work_type{forest, reducer, init, out, plan, shared}.fold_slices(
       shares.first(blockIdx.x), shares.first(blockIdx.x + 1), memory);
+}
+
+/// Columns of up to `Items` items with one stride: a thread a bundle, which it loads and folds at
+/// once. The GPU gives blocks to whatever SM is free.
+template <class Build, int Items, int Width, class Forest, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(short_columns_nt)
+    short_columns_kernel(const __grid_constant__ Forest forest,
+                         const __grid_constant__ Reducer reducer, const __grid_constant__ Init init,
+                         const __grid_constant__ Out out, std::int64_t bundles, bool at_once) {
+  using fold_type =
+      column_stretch<typename Forest::source_type, even_items, Items, 0, Width, Reducer>;
+  const std::int64_t bundle = std::int64_t{blockIdx.x} * short_columns_nt + threadIdx.x;
+  cuda::wait_for_previous_launch();
+  if (bundle >= bundles) return;
+  const fold_type fold{forest.source, even_items{forest.rows.stride[0]}, reducer};
+  typename fold_type::node value;
+  fold(value, {forest.columns.offset(bundle * Width), 0, static_cast<int>(forest.rows.extent[0])});
+  cuda::write_bundle(value, bundle, reducer, init, out, at_once);
 }
 
 }  // namespace tilefold::detail::cuda

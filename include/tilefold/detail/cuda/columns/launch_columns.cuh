@@ -170,12 +170,39 @@ void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                 scratch<acc>{space.partials<acc>(), space.arrivals()});
 }
 
+/// Launches the fold of short columns, if all are short and whole bundles. If not, false, with
+/// nothing launched.
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
+bool launch_short_columns(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+  using source_type = typename Forest::source_type;
+  constexpr auto acc_bytes = static_cast<int>(sizeof(typename Reducer::accumulator));
+  constexpr int width =
+      cuda::short_column_width_for(column_width<source_type>, item_bytes<source_type>, acc_bytes);
+  if constexpr (width > 1 && acc_bytes <= most_short_column_acc_bytes && !sums_exactly<Reducer>) {
+    if (job.forest.rows.size() > short_column_items) return false;
+    if (!cuda::takes_bundles(job.forest, width)) return false;
+    const std::int64_t bundles = job.forest.columns.size() / width;
+    const std::int64_t blocks = ceil_div(bundles, short_columns_nt);
+    if (blocks > (std::numeric_limits<int>::max)()) return false;
+    static known_kernel known;
+    const auto kernel = known.on(job.gpu,
+                                 &short_columns_kernel<Build, short_column_items, width, Forest,
+                                                       closed_reducer<Reducer>, Init, Out>,
+                                 "short_columns_kernel", short_columns_nt, starts::early);
+    kernel.launch(blocks, job.stream, job.forest, job.reducer, job.init, job.out, bundles,
+                  cuda::stores_bundles<width>(job.out));
+    return true;
+  }
+  return false;
+}
+
 /// Launches the fold of a forest of columns, each of at least one item.
 template <class Build, class Job, class WorkspaceFor>
 void launch_columns(const Job& job, const WorkspaceFor& workspace_for) {
   constexpr auto bytes = static_cast<int>(sizeof(typename Job::acc));
   static_assert(bytes <= 1024, "tilefold: accumulators may have 1024 bytes at most");
   using source_type = typename decltype(Job::forest)::source_type;
+  if (cuda::launch_short_columns<Build>(job)) return;
   constexpr column_shape wide = cuda::column_shape_of<source_type>(load_bytes, bytes);
   constexpr column_shape narrow = cuda::column_shape_of<source_type>(1, bytes);
   if constexpr (wide.width > 1) {

@@ -49,4 +49,15 @@ constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
   return node_bytes > 32 ? 1 : 512 / nt;
 }
 
+// Short columns, of which a thread loads a whole bundle at once.
+inline constexpr int short_column_items = 8;
+inline constexpr int short_columns_nt = 256;
+inline constexpr int most_short_column_acc_bytes = 32;
+
+/// The widest bundle of short columns: nodes of up to 128 bytes; of bytes, four columns.
+constexpr int short_column_width_for(int width, int item_bytes, int acc_bytes) {
+  while (width > 1 && (width * acc_bytes > 128 || (width > 4 && item_bytes == 1))) width /= 2;
+  return width * item_bytes < 4 ? 1 : width;
+}
+
 }  // namespace tilefold::detail::cuda
