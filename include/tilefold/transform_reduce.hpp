@@ -103,12 +103,13 @@ auto read_transform_of_two(const InitOrReducer& last) {
 /// have different value types; the second must hold as many items as the first. An f that is a
 /// functor of tilefold or std, such as the dot product's multiplies, is called in the common type
 /// of both items, which is float for half and int32 for int8. f is called once per item, in no
-/// particular order (top_k and bottom_k on a GPU, and reduce_by_key's iterators, may read an item
-/// again). Its result is converted to the accumulator, which is chosen as in reduce() with f's
-/// result as the value type. A product that f returns is rounded before it is added, even if the
-/// compiler could fuse the two; the library cannot prevent fusion of a multiplication and an
-/// addition *inside* one f or op (docs/numerics.md, strict_fp). Everything else, errors and the
-/// empty range included, as for reduce().
+/// particular order (reduce_by_key's iterators may read an item again, and on a GPU so may top_k,
+/// bottom_k, and means of doubles that leave their range or are not finite). Its result is
+/// converted to the accumulator, which is chosen as in reduce() with f's result as the value type.
+/// A product that f returns is rounded before it is added, even if the compiler could fuse the two;
+/// the library cannot prevent fusion of a multiplication and an addition *inside* one f or op
+/// (docs/numerics.md, strict_fp). Everything else, errors and the empty range included, as for
+/// reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, class... Rest>
   requires detail::transforms_items<std::iter_value_t<It>, Rest...>
 auto transform_reduce(Exec&& exec, It first, It last, Rest... rest) {

@@ -40,7 +40,7 @@ _SOONER: Dict[Tuple[str, str], Tuple[float, Any]] = {
     ("arg_max", "b"): (math.inf, lambda x: x.argmax()),
     ("arg_min", "b"): (math.inf, lambda x: x.argmin()),
 }
-#: So of rows, along the last axis.
+#: NumPy's functions for rows, by operation and kind of dtype.
 _SOONER_IN_ROWS: Dict[Tuple[str, str], Any] = {
     ("arg_max", "b"): lambda x: x.argmax(-1),
     ("arg_min", "b"): lambda x: x.argmin(-1),
@@ -57,7 +57,7 @@ class _AxisPlan(NamedTuple):
     written_as: np.dtype[Any]
     code_of_result: Any
     is_direct: bool  # items are read as they lie if they are aligned, and results are given as they are written
-    other: Any  # another way that is faster
+    numpy_way: Any  # NumPy's function, if it is faster
 
 
 def _axis_plan(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool,
@@ -71,11 +71,11 @@ def _axis_plan(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool,
     memory, shape = left + operation.tail, kept + operation.tail
     is_direct = (x.size != 0 and not builtins.any(step % size for step in x.strides) and memory == shape != () and
                  written_as == given)
-    other = None
-    if is_direct and axis in (-1, x.ndim - 1):
-        other = _SOONER_IN_ROWS.get((operation.name.decode(), x.dtype.kind))
+    numpy_way = None
+    if is_direct and axis in (-1, x.ndim - 1) and x.flags.c_contiguous:
+        numpy_way = _SOONER_IN_ROWS.get((operation.name.decode(), x.dtype.kind))
     return _AxisPlan(operation.name, layout, memory, shape, given, written_as, _library.code_of(written_as), is_direct,
-                     other)
+                     numpy_way)
 
 
 _axis_plans: Dict[Any, _AxisPlan] = {}
@@ -214,11 +214,12 @@ def _along(x: np.ndarray[Any, Any], op: str, axis: int) -> Any:
         return _whole(x, op)
     if not x.flags.aligned or not x.dtype.isnative:
         return None
-    name, layout, memory, _, _, written_as, code_of_result, is_direct, other = _plan_of_axes(x, op, axis, False, None)
+    plan = _plan_of_axes(x, op, axis, False, None)
+    name, layout, memory, _, _, written_as, code_of_result, is_direct, numpy_way = plan
     if not is_direct:
         return None
-    if other is not None:
-        return other(x)
+    if numpy_way is not None:
+        return numpy_way(x)
     results = np.empty(memory, written_as)
     executor = _threads.executor()
     status = _axis_reduce_as(executor.handle, name, _address_of(x), *layout, _address_of(results), code_of_result, None)

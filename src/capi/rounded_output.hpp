@@ -111,8 +111,9 @@ class rounded_output {
     capi::visit_rounded(type_, [&]<class T>(std::type_identity<T>) { store_as<T>(results); });
   }
   bool is_aligned(int width) const {
-    const auto bytes = static_cast<std::uintptr_t>(width * bytes_of(type_));
-    return reinterpret_cast<std::uintptr_t>(get()) % bytes == 0;
+    const auto bytes =
+        detail::smaller(static_cast<int>(width * bytes_of(type_)), 16);  // of a store
+    return reinterpret_cast<std::uintptr_t>(get()) % static_cast<std::uintptr_t>(bytes) == 0;
   }
 
  private:

@@ -185,8 +185,7 @@ constexpr bool is_complex(dtype id) { return row_of(id).kind == 'c'; }
 
 constexpr bool is_integral(dtype id) { return !is_floating(id) && !is_complex(id); }
 
-/// Of three things, one for each family of reducers, which are compiled together, that of a
-/// reducer.
+/// The argument that belongs to the family of a reducer. Families are compiled together.
 template <class T>
 constexpr T of_family(op_kind op, T selections, T moments, T norms) {
   return op < op_kind::mean ? selections : op < op_kind::geometric_mean ? moments : norms;

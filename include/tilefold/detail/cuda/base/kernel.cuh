@@ -82,14 +82,15 @@ struct closed_reducer : Reducer {
 };
 
 /// Whether an accumulator is a count of items and the sum of their values in double: then kernels
-/// fold the sums alone where they know the count (mean_sums.cuh, which reducers/moments.hpp
-/// includes).
+/// fold the sums alone where they know the count. mean_sums.cuh, which reducers/moments.hpp
+/// includes, defines sums_of_means. Left undefined here, so that a missing include is a compile
+/// error.
 template <class Reducer>
 concept counts_and_sums = requires { requires Reducer::counts_and_sums; };
 template <class Reducer>
 struct sums_of_means;
 
-/// Bytes of what is folded of nodes whose items all exist.
+/// Bytes of the value that kernels fold in full tiles: a double for means, else the accumulator.
 template <class Reducer>
 inline constexpr std::size_t folded_bytes =
     counts_and_sums<Reducer> ? sizeof(double) : sizeof(typename Reducer::accumulator);

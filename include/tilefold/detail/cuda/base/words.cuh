@@ -56,7 +56,7 @@ TILEFOLD_D words<T> to_words(const T& value) {
   if constexpr (sizeof(T) % 4 == 0) {
     result = __builtin_bit_cast(words<T>, value);
   } else {
-    // memcpy from `value` itself would load single bytes.
+    // A local copy: nvcc turns a memcpy from a reference into loads of single bytes.
     const T copy = value;
     result.word[words<T>::count - 1] = 0;
     std::memcpy(&result, __builtin_addressof(copy), sizeof(T));

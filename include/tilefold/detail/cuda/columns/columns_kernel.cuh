@@ -15,7 +15,7 @@
 //
 // As many blocks as the GPU holds share the slices. Stretches, slices and groups are aligned powers
 // of two of items, so this is the neighbour tree of each column by itself. Columns of up to 8 items
-// are in a kernel of their own, where a thread has a bundle, and nothing is shared.
+// have a kernel of their own: a thread folds a bundle, without shared memory.
 #pragma once
 
 #include <tilefold/detail/core/strided.hpp>

@@ -4,6 +4,8 @@
 // out, how much scratch.
 #pragma once
 
+#include <limits>
+
 #include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/columns/columns_kernel.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>
@@ -127,7 +129,8 @@ bool stores_bundles(const Out& out) {
   } else if (out.axes.rank != 1 || out.axes.stride[0] != 1) {
     return false;
   } else if constexpr (std::is_pointer_v<decltype(out.first)>) {
-    return cuda::is_aligned(out.first, Width);
+    constexpr auto width_of_load = load_bytes / static_cast<int>(sizeof(*out.first));
+    return cuda::is_aligned(out.first, detail::smaller(Width, width_of_load));
   } else {
     return out.first.is_aligned(Width);
   }
@@ -178,7 +181,11 @@ bool launch_short_columns(const forest_job<Forest, Reducer, Init, Out, Empty>& j
   constexpr auto acc_bytes = static_cast<int>(sizeof(typename Reducer::accumulator));
   constexpr int width =
       cuda::short_column_width_for(column_width<source_type>, item_bytes<source_type>, acc_bytes);
-  if constexpr (width > 1 && acc_bytes <= most_short_column_acc_bytes && !sums_exactly<Reducer>) {
+  constexpr int loaded_bytes = short_column_items * width * item_bytes<source_type>;
+  if constexpr (width == 1 || loaded_bytes > most_short_column_bytes ||
+                acc_bytes > most_short_column_acc_bytes || sums_exactly<Reducer>) {
+    return false;
+  } else {
     if (job.forest.rows.size() > short_column_items) return false;
     if (!cuda::takes_bundles(job.forest, width)) return false;
     const std::int64_t bundles = job.forest.columns.size() / width;
@@ -193,7 +200,6 @@ bool launch_short_columns(const forest_job<Forest, Reducer, Init, Out, Empty>& j
                   cuda::stores_bundles<width>(job.out));
     return true;
   }
-  return false;
 }
 
 /// Launches the fold of a forest of columns, each of at least one item.

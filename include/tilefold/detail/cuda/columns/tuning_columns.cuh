@@ -53,6 +53,7 @@ constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
 inline constexpr int short_column_items = 8;
 inline constexpr int short_columns_nt = 256;
 inline constexpr int most_short_column_acc_bytes = 32;
+inline constexpr int most_short_column_bytes = 256;  // of a bundle
 
 /// The widest bundle of short columns: nodes of up to 128 bytes; of bytes, four columns.
 constexpr int short_column_width_for(int width, int item_bytes, int acc_bytes) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Means in kernels. Their accumulator is a count and a sum; of doubles the count also tells whether
-// the sum is in units of 2^64. Where all items of a node exist their count is known, so the sums
-// alone are folded, in half as many registers and shuffles. A node of doubles that leaves their
-// range is folded again, with whole accumulators.
+// the sum is in units of 2^64. Where all items of a warp's tile or stripe exist the count is known,
+// so the sums alone are folded, in half as many registers and shuffles. A node of doubles that
+// leaves their range is folded again, with whole accumulators.
 #pragma once
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
@@ -11,7 +11,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// The sums of such accumulators.
+/// A reducer of the sums alone, for nodes whose count is known.
 template <class Reducer>
 struct sums_of_means {
   using accumulator = double;

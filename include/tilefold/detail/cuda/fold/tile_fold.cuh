@@ -201,7 +201,7 @@ class tile_fold {
   }
 
  private:
-  // In a function of its own, for it would take registers of sums in range.
+  // Not inlined: its registers would add to those of the common path.
   __device__ TILEFOLD_APART static acc fold_again(Source source, Reducer reducer,
                                                   std::int64_t tile_first, int warp) {
     const tile_fold tile{source, reducer, tile_first, Policy.tile()};

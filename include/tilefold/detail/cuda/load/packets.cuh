@@ -10,10 +10,10 @@
 //                                                       from lane 0, which has the next stripe
 //     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
 //
-// Behind the last stripe the warp reads 16 bytes more (`overreads`). Items of 8 bytes, and those of
-// 1 or 2, which take many instructions as it is, are read in more loads, of 8 bytes, and by no
-// other lane. So alignment changes neither the layout nor any bit. Other iterators than pointers,
-// and adaptors of such, are read by items.
+// Items whose type is not aligned to 4 bytes are read in loads of 8 bytes by their own lane
+// instead: they take more instructions, and shuffles would add to these. Behind the last stripe the
+// warp reads up to 16 bytes more (`overreads`). So alignment changes neither the layout nor any
+// bit. Other iterators than pointers, and adaptors of such, are read by items.
 #pragma once
 
 #include <tilefold/detail/cuda/load/elements.cuh>
@@ -106,7 +106,7 @@ class lane_items<T*, Stripes, Width> {
 
  public:
   __device__ static bool overreads(const T* p) {
-    return can_shift && alignof(T) < 8 && cuda::misalignment(p, alignment) != 0;
+    return can_shift && cuda::misalignment(p, alignment) != 0;
   }
 
   TILEFOLD_D void load_all(const T* p, std::int64_t first) {
@@ -114,7 +114,7 @@ class lane_items<T*, Stripes, Width> {
     if (offset == 0) {
       load_aligned(reinterpret_cast<const packet*>(p + first));
     } else if constexpr (can_shift && alignof(T) != 4) {
-      load_halves(reinterpret_cast<const char*>(p + first), offset % 8);
+      load_by_8_bytes(reinterpret_cast<const char*>(p + first), offset % 8);
     } else if constexpr (can_shift) {
       const auto* aligned =
           reinterpret_cast<const packet*>(reinterpret_cast<const char*>(p + first) - offset);
@@ -147,19 +147,19 @@ class lane_items<T*, Stripes, Width> {
     for (int r = 0; r < Stripes; ++r) packets_[r] = lane_first[r * warp_size];
   }
 
-  // Loads by 8 bytes, from the multiple of 8 on that stands `offset` bytes before each packet.
-  TILEFOLD_D void load_halves(const char* first, unsigned offset) {
+  // Each packet begins `offset` bytes after a multiple of 8, from which the loads begin.
+  TILEFOLD_D void load_by_8_bytes(const char* first, unsigned offset) {
     constexpr int n = bytes / 4;
     constexpr int loaded = alignof(T) < 8 ? n + 2 : n;  // words
-    const auto* const halves = reinterpret_cast<const cuda::packet<8>*>(first - offset);
+    const auto* const parts = reinterpret_cast<const cuda::packet<8>*>(first - offset);
 #pragma unroll
     for (int r = 0; r < Stripes; ++r) {
       unsigned word[loaded];
 #pragma unroll
       for (int i = 0; i < loaded; i += 2) {
-        const cuda::packet<8> half = halves[(r * warp_size * n + i) / 2];
-        word[i] = half.word[0];
-        word[i + 1] = half.word[1];
+        const cuda::packet<8> part = parts[(r * warp_size * n + i) / 2];
+        word[i] = part.word[0];
+        word[i + 1] = part.word[1];
       }
       cuda::shift_down<alignof(T), n>(word, offset);
 #pragma unroll
