@@ -5,8 +5,7 @@
 //
 //     equal_forest     launch_any_order_rows         long rows, order-free      any_order_kernel
 //     (one length)     launch_short_rows             a block or cluster a row   short_kernel
-//                      launch_staged_subtrees        2^k items, staged          subtree_kernel
-//                      launch_subtrees               2^k items                  subtree_kernel
+//                      launch_subtrees               2^k items, staged or not   subtree_kernel
 //                      launch_by_lanes               up to 32 stretches         lanes_kernel
 //                      launch_equal_trees_by_warps   a warp a tree              warps_kernel
 //                      launch_equal_trees_by_blocks  a block a slice            blocks_kernel
@@ -306,56 +305,39 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its...>> =
     (std::is_same_v<Its, index_iterator> || ...);
 
-/// Trees of 2^k items, if a chunk of a warp's stripes holds at least one; false, with nothing
-/// launched, of others. An element's index would be its place in all of the items, not in its tree.
-template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
-bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
-  using reducer_type = closed_reducer<Reducer>;
-  using work_type = subtree_work<Source, reducer_type, Init, Out>;
-  const std::int64_t length = job.forest.length;
-  if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &subtree_kernel<Build, subtree_work, Source, reducer_type, Init, Out>,
-               "subtree_kernel", work_type::nt, starts::early);
-  const std::int64_t n = job.forest.num_trees * length;
-  const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  kernel.launch(kernel.most(ceil_div(chunks, work_type::nt / warp_size)), job.stream,
-                job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
-  return true;
-}
-
-/// Whether launch_staged_subtrees() may fold trees: with reducers or large structs that are staged.
+/// Whether staged_subtree_work may fold trees: with reducers or large structs that are staged.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
     stages_trees<Source, Reducer> ||
     (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
      !sums_exactly<Reducer> && !fold_traits<Reducer>::order_free);
 
-/// Trees of 2^k items by staged stripes, if there is a chunk of stripes for every warp that the GPU
-/// holds: with fewer, some warps would have nothing to do. False, with nothing launched, if not.
-template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
-bool launch_staged_subtrees(
-    const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+/// Trees of 2^k items by `Work`, if it takes trees of this length, and its chunks are many enough;
+/// false, with nothing launched, if not. An element's index would be its place in all of the items,
+/// not in its tree.
+template <class Build, template <class, class, class, class> class Work, class Source,
+          class Reducer, class Init, class Out, class Empty>
+bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = closed_reducer<Reducer>;
-  using work_type = staged_subtree_work<Source, reducer_type, Init, Out>;
-  constexpr int warps_of_block = work_type::nt / warp_size;
+  using work_type = Work<Source, reducer_type, Init, Out>;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length < work_type::least_length ||
       length > work_type::chunk_items) {
     return false;
   }
-  if constexpr (!stages_trees<Source, Reducer>) {
-    if (length * staged_bytes<Source> < least_staged_struct_tree_bytes) return false;
-  }
   static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu, &subtree_kernel<Build, staged_subtree_work, Source, reducer_type, Init, Out>,
-      "subtree_kernel", work_type::nt, starts::early);
+  const auto kernel =
+      known.on(job.gpu, &subtree_kernel<Build, Work, Source, reducer_type, Init, Out>,
+               "subtree_kernel", work_type::nt, starts::early);
+  constexpr int warps_of_block = work_type::nt / warp_size;
   const std::int64_t n = job.forest.num_trees * length;
-  if (n / work_type::chunk_items < kernel.resident * warps_of_block) return false;
-  kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
-                tree::floor_log2(length));
+  // With fewer chunks than warps that the GPU holds, some warps would have nothing to do.
+  if (work_type::for_all_warps && n / work_type::chunk_items < kernel.resident * warps_of_block) {
+    return false;
+  }
+  const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
+  kernel.launch(kernel.most(ceil_div(chunks, warps_of_block)), job.stream, job.forest.source,
+                job.reducer, job.init, job.out, n, tree::floor_log2(length));
   return true;
 }
 
@@ -516,10 +498,10 @@ void launch_equal_forest(const Job& job, std::int64_t trees, const WorkspaceFor&
   using source_type = typename Job::source_type;
   using reducer_type = typename Job::reducer_type;
   if constexpr (!has_indices<source_type> && stages_subtrees<source_type, reducer_type>) {
-    if (cuda::launch_staged_subtrees<Build>(job)) return;
+    if (cuda::launch_subtrees<Build, staged_subtree_work>(job)) return;
   }
   if constexpr (!has_indices<source_type> && !folds_stretches<source_type, reducer_type>) {
-    if (cuda::launch_subtrees<Build>(job)) return;
+    if (cuda::launch_subtrees<Build, subtree_work>(job)) return;
   }
   const std::int64_t length = job.forest.length;
   const std::int64_t longest_for_warp = job.gpu.tuning().longest_for_warp(trees);

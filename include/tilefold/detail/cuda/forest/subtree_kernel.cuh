@@ -109,6 +109,8 @@ class subtree_work {
   static constexpr int width_bits = tree::floor_log2(shape.width);
 
  public:
+  static constexpr int least_length = 1;  // of a tree
+  static constexpr bool for_all_warps = false;
   // Items of a chunk, whose stripes are in registers together.
   static constexpr int chunk_items = shape.stripes * stripe_items;
   static constexpr int nt = subtree_nt;
@@ -241,8 +243,13 @@ class staged_subtree_work {
   using stripes_type = staged_stripes<Source, Reducer>;
   static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
   // Items of a tree at least and at most.
-  static constexpr int least_length = shape.cell;
+  static constexpr std::int64_t least_length =
+      stages_trees<Source, Reducer>
+          ? shape.cell
+          : detail::larger(std::int64_t{shape.cell},
+                           ceil_div(least_staged_struct_tree_bytes, staged_bytes<Source>));
   static constexpr int chunk_items = shape.stripes * stripes_type::items;
+  static constexpr bool for_all_warps = true;  // only if there is a chunk for each
   static constexpr int nt = shape.nt;
   static constexpr int resident_blocks = shape.blocks;
   struct warp_memory {
