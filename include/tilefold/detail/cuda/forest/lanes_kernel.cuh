@@ -247,23 +247,16 @@ TILEFOLD_D bool has_short_trees(const Forest& forest) {
          __all_sync(full_warp, items <= short_tree_items * warp_size);
 }
 
-/// What was launched before lanes_kernel: nothing, or perhaps short_trees_kernel, which has folded
-/// the forest if its trees are short.
-struct nothing_before {
-  nothing_before() = default;
-  explicit nothing_before(bool) {}
-
-  template <class Forest>
-  TILEFOLD_D bool has_folded(const Forest&) const {
-    return false;
-  }
-};
+/// Whether short_trees_kernel was launched before lanes_kernel, where that `May` be. Then it has
+/// folded the forest if its trees are short.
+template <bool May>
 struct short_trees_before {
   bool launched;
 
   template <class Forest>
   TILEFOLD_D bool has_folded(const Forest& forest) const {
-    return launched && cuda::has_short_trees(forest);
+    if constexpr (May) return launched && cuda::has_short_trees(forest);
+    return false;
   }
 };
 

@@ -80,15 +80,10 @@ inline constexpr bool has_short_trees_kernel<offsets_forest<Source, Offsets>, Re
     all_stretch_vectors<Source> &&
     pays_to_fold_short_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// What may be launched before lanes_kernel.
-template <class Forest, class Reducer>
-using before_lanes_kernel =
-    std::conditional_t<has_short_trees_kernel<Forest, Reducer>, short_trees_before, nothing_before>;
-
 /// The kernel that deals trees to lanes: all trees, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  using before = before_lanes_kernel<Forest, Reducer>;
+  using before = short_trees_before<has_short_trees_kernel<Forest, Reducer>>;
   static known_kernel known;
   return known.on(job.gpu,
                   &lanes_kernel<Build, before, Forest, closed_reducer<Reducer>, Init, Empty, Out>,
@@ -133,10 +128,8 @@ auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
 }
 
 template <class Job>
-using before_lanes_of = before_lanes_kernel<typename Job::forest_type, typename Job::reducer_type>;
-template <class Job>
 inline constexpr bool job_has_short_trees_kernel =
-    std::is_same_v<before_lanes_of<Job>, short_trees_before>;
+    has_short_trees_kernel<typename Job::forest_type, typename Job::reducer_type>;
 
 /// Whether one launch of blocks_kernel may fold a forest of few trees.
 template <class Job>
@@ -161,12 +154,12 @@ inline constexpr bool always_takes_one_launch =
 /// Launches lanes_kernel. `plan` and `queue` are what later launches share with it.
 template <class Build, class Job>
 void launch_by_lanes(const Job& job, std::int64_t most_trees, const forest_plan& plan,
-                     const long_queue<typename Job::acc>& queue, before_lanes_of<Job> before) {
+                     const long_queue<typename Job::acc>& queue, bool after_short_trees = false) {
   const auto kernel = cuda::ready_lanes<Build>(job);
   // A warp takes at least one tree at a time.
   const std::int64_t blocks = ceil_div(most_trees, lanes_nt / warp_size);
   kernel.launch(kernel.most(blocks), job.stream, job.forest, job.reducer, job.init, job.empty,
-                job.out, plan, queue, before);
+                job.out, plan, queue, {after_short_trees});
 }
 
 /// The queue of a forest's long trees, in the workspace.
@@ -210,7 +203,7 @@ void launch_by_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
   }
   try {
     if constexpr (!none_for_lanes<typename Job::forest_type>) {
-      cuda::launch_by_lanes<Build>(job, most_trees, plan, queue, before_lanes_of<Job>{short_trees});
+      cuda::launch_by_lanes<Build>(job, most_trees, plan, queue, short_trees);
     }
     by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
                     job.reducer, job.init, job.out);
@@ -292,7 +285,7 @@ void launch_bounded_forest(const Job& job, std::int64_t most_trees,
   constexpr int dealt =
       dealt_items<typename Job::source_type, typename Job::reducer_type, typename Job::init_type>;
   if (most_items <= lane_plan<dealt>::most_items) {
-    cuda::launch_by_lanes<Build>(job, most_trees, plan, no_queue, nothing_before{});
+    cuda::launch_by_lanes<Build>(job, most_trees, plan, no_queue);
   } else {
     cuda::launch_unequal_forest<Build, Policy>(of_any_length, most_trees, workspace_for);
   }
@@ -506,7 +499,7 @@ void launch_equal_forest(const Job& job, std::int64_t trees, const WorkspaceFor&
   const std::int64_t length = job.forest.length;
   const std::int64_t longest_for_warp = job.gpu.tuning().longest_for_warp(trees);
   if (length <= lane_plan<stretch_items<source_type>>::most_items) {
-    cuda::launch_by_lanes<Build>(job, trees, {longest_for_warp, 0}, {}, nothing_before{});
+    cuda::launch_by_lanes<Build>(job, trees, {longest_for_warp, 0}, {});
   } else if (length <= longest_for_warp) {
     cuda::launch_equal_trees_by_warps<Build>(job, trees);
   } else {
