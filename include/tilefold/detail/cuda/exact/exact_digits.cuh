@@ -275,23 +275,12 @@ class warp_digits {
 // The rests of -0 alone give -0, and of whatever is not finite NaN.
 
 /// A warp's own sums, in shared memory: of multiples of 2^-6, and of rests.
-class warp_integers {
+class warp_integers : public warp_words<2> {
  public:
   using number = float;
   static constexpr tile_policy policy = exact_policy_of_halves;
   static constexpr int min_resident_blocks = min_resident_half_blocks;
-  static constexpr int chunks_to_empty = 0;  // never
-  static constexpr int words = 2;
   __device__ static int exponent(int i) { return i == 0 ? -6 : -24; }
-
-  long long word[words];
-  unsigned marks;
-
-  TILEFOLD_D void clear(int lane) {
-    if (lane < words) word[lane] = 0;
-    if (lane == 0) marks = 0;
-    __syncwarp();
-  }
 
   /// Adds N items of every lane, unless one is not finite. Returns whether it did. All lanes.
   template <int N>
@@ -317,13 +306,6 @@ class warp_integers {
     if (lane == 0) word[0] += sum;
     if (lane == 1) word[1] += sum_of_rests;
     return true;
-  }
-
-  /// Takes the items that add() refuses, and puts -0 in their place.
-  template <int N>
-  TILEFOLD_D void take_rare(registers<float, N>& items, int lane) {
-    const unsigned of_warp = cuda::take_not_finite(items);
-    if (lane == 0) marks |= of_warp;
   }
 
  private:
