@@ -17,6 +17,7 @@
 #pragma once
 
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
@@ -279,8 +280,8 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   of_row.climb_from(partials, block, block + 1, blocks);
 }
 
-/// A range as a forest of one row, and its output. Both are used as they are: a `+` of theirs,
-/// which a range never needed, may be for the host alone.
+/// A range as a forest of one row, used as it is: a `+` of the source's, which a range never
+/// needed, may be for the host alone.
 template <class Source>
 struct one_row {
   using source_type = Source;
@@ -289,12 +290,6 @@ struct one_row {
   std::int64_t length;
 
   TILEFOLD_HD const Source& tree(std::int64_t) const { return source; }
-};
-template <class Out>
-struct one_output {
-  Out out;
-
-  TILEFOLD_HD friend const Out& operator+(const one_output& of, std::int64_t) { return of.out; }
 };
 
 template <class Reducer>

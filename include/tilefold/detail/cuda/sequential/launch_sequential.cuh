@@ -27,19 +27,6 @@ class basic_cuda_executor;
 
 namespace detail::cuda {
 
-/// Where the only result of a forest goes.
-template <class Out>
-struct only_output {
-  using difference_type = std::int64_t;
-
-  Out out;
-
-  TILEFOLD_HD friend Out operator+(const only_output& only, std::int64_t) { return only.out; }
-};
-
-template <class Out>
-only_output(Out) -> only_output<Out>;
-
 /// Threads and items: a tile is no longer than a block of items.
 template <std::int64_t Block, class Source, class Reducer>
 constexpr tile_policy sequential_policy() {
@@ -115,7 +102,7 @@ struct sequential_folds<basic_cuda_executor<Build>> {
         [&](const auto& place) {
           exec.or_finish([&] {
             launch<Block>(equal_forest{source, 1, n}, n, reducer.of_block(), init,
-                          cuda::only_output{place});
+                          cuda::one_output{place});
           });
         },
         [](cudaStream_t stream) { cuda::check(cudaStreamSynchronize(stream), "fold"); });
@@ -128,7 +115,7 @@ struct sequential_folds<basic_cuda_executor<Build>> {
       exec.template fold_into<Policy>(source, reducer.of_block(), init, n, out);
     } else {
       launch<Block>(equal_forest{source, 1, n}, n, reducer.of_block(), init,
-                    cuda::only_output{exec.accessible(out, "out")});
+                    cuda::one_output{exec.accessible(out, "out")});
     }
   }
 
