@@ -27,8 +27,10 @@
 namespace tilefold::detail::cuda {
 
 /// Registers that a kept accumulator counts for, in bytes: places are hardly ever touched.
-constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
-  return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
+template <class Reducer>
+constexpr std::size_t kept_bytes() {
+  constexpr std::size_t bytes = sizeof(typename Reducer::accumulator);
+  return Reducer::finds_places && bytes <= 32 ? 16 : bytes;
 }
 
 /// Blocks that one SM shall hold at least: fewer than of tiles, for a thread keeps an accumulator.
@@ -100,12 +102,6 @@ struct place_search {
     return place;
   }
 };
-
-/// Bytes of an accumulator, as a measure of the registers that it takes.
-template <class Reducer>
-constexpr std::size_t kept_bytes() {
-  return kept_bytes_for(sizeof(typename Reducer::accumulator), Reducer::finds_places);
-}
 
 /// One thread's part: the items of its place in each of the tiles it is given.
 template <tile_policy Policy, class Source, class Reducer>
