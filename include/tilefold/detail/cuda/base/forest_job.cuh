@@ -41,4 +41,14 @@ auto job_of(const Forest& forest, const Reducer& reducer, const Init& init, cons
                                                        gpu,    stream};
 }
 
+/// Where the only result of a forest goes, used as it is.
+template <class Out>
+struct one_output {
+  Out out;
+
+  TILEFOLD_HD friend const Out& operator+(const one_output& of, std::int64_t) { return of.out; }
+};
+template <class Out>
+one_output(Out) -> one_output<Out>;
+
 }  // namespace tilefold::detail::cuda

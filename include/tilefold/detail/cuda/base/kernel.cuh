@@ -181,10 +181,7 @@ TILEFOLD_D void write(result_place<T> out, const Result& result) {
                  : "memory");
   } else {
     cuda::write(out.value, result);
-    asm volatile(
-        "st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.ticket_at)),
-        "r"(out.ticket)
-        : "memory");
+    cuda::store_behind_all(out.ticket_at, out.ticket);
   }
 }
 

@@ -106,6 +106,12 @@ TILEFOLD_D T shuffle_down(const T& value, int step, unsigned members = full_warp
   return from_words<T>(w);
 }
 
+/// Writes a word behind all that this thread has written; other GPUs and the host see that order.
+TILEFOLD_D void store_behind_all(unsigned* to, unsigned value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(value)
+               : "memory");
+}
+
 /// Bit `bit` of a lane's number as a byte selector: 0x3210 picks select()'s second operand, 0x7654
 /// its first. Of a condition the compiler would make branches, and double the shuffles in between.
 class lane_bit {

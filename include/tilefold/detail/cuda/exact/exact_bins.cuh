@@ -22,7 +22,7 @@ namespace tilefold::detail::cuda {
 
 /// A warp's bins, and the words that they are emptied into, in shared memory.
 template <tile_policy Policy = exact_bins_policy, int Blocks = min_resident_bins_blocks>
-class warp_bins {
+class warp_bins : public lane_bins<double, 16>, public warp_words<12> {
   static constexpr int bins = 16;
   static constexpr int items_of_bin = 1 << 13;
   static constexpr int least = -160;  // a multiple of 32 below the unit of bin 0
@@ -31,20 +31,13 @@ class warp_bins {
   using number = float;
   static constexpr tile_policy policy = Policy;
   static constexpr int min_resident_blocks = Blocks;
-  static constexpr int words = 12;
   static constexpr int chunks_to_empty = items_of_bin / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }
-
-  double bin[bins][warp_size];
-  long long word[words];
-  unsigned marks;
 
   TILEFOLD_D void clear(int lane) {
 #pragma unroll
     for (int b = 0; b < bins; ++b) bin[b][lane] = -0.0;
-    if (lane < words) word[lane] = 0;
-    if (lane == 0) marks = 0;
-    __syncwarp();
+    warp_words::clear(lane);
   }
 
   /// Adds N items of every lane, N even.
@@ -67,10 +60,6 @@ class warp_bins {
     }
     return true;
   }
-  /// Not needed: add() refuses nothing.
-  template <int N>
-  TILEFOLD_D void take_rare(const registers<float, N>&, int) {}
-
   /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
     std::uint64_t found = 0;

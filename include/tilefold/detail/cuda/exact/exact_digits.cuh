@@ -48,27 +48,6 @@ struct anchors<double> {
   static constexpr bool has_rest = true;  // below the last anchor: multiples of 2^-1074
 };
 
-/// Which words have which sums of digits: of all levels, of the rests, and of scaled items.
-template <class Float>
-struct digit_layout {
-  using anchor = anchors<Float>;
-  static constexpr int scaled_levels = 4;
-  static constexpr int rest = anchor::levels;
-  static constexpr int scaled = anchor::levels + (anchor::has_rest ? 1 : 0);
-  static constexpr int count = scaled + scaled_levels;
-  static constexpr int words = count * anchor::words_of_sum;
-
-  /// The power of two that a word counts.
-  __device__ static int exponent(int word) {
-    constexpr int unit = anchor::top - anchor::fraction;
-    const int s = word / anchor::words_of_sum;
-    const int bit = 32 * (word % anchor::words_of_sum);
-    if (anchor::has_rest && s == rest) return bit + 1 - anchor::bias - anchor::fraction;
-    return bit + (s >= scaled ? unit + anchor::scale - anchor::step * (s - scaled)
-                              : unit - anchor::step * s);
-  }
-};
-
 /// The sum of two numbers, which a compiler does not fuse with a product.
 TILEFOLD_D float sum_of(float a, float b) { return __fadd_rn(a, b); }
 TILEFOLD_D double sum_of(double a, double b) { return __dadd_rn(a, b); }
@@ -113,7 +92,6 @@ TILEFOLD_D long long rest_of(const registers<Float, N>& items) {
 template <class Float, tile_policy Policy = exact_policy>
 class warp_digits {
   using anchor = anchors<Float>;
-  using layout = digit_layout<Float>;
   using bits_type = typename anchor::bits_type;
   static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Float) - 1);
 
@@ -122,17 +100,32 @@ class warp_digits {
   static constexpr tile_policy policy = Policy;
   static constexpr int min_resident_blocks =
       Policy.vt > exact_policy.vt ? min_resident_exact_long_blocks : min_resident_exact_blocks;
-  static constexpr int words = layout::words;
-  __device__ static int exponent(int i) { return layout::exponent(i); }
+  static constexpr int chunks_to_empty = 0;  // never
+
+  // Which words have which sums of digits: of all levels, of the rests, and of scaled items.
+  static constexpr int scaled_levels = 4;
+  static constexpr int rest = anchor::levels;
+  static constexpr int first_scaled = anchor::levels + (anchor::has_rest ? 1 : 0);
+  static constexpr int words = (first_scaled + scaled_levels) * anchor::words_of_sum;
+
+  /// The power of two that a word counts.
+  __device__ static int exponent(int word) {
+    constexpr int unit = anchor::top - anchor::fraction;
+    const int s = word / anchor::words_of_sum;
+    const int bit = 32 * (word % anchor::words_of_sum);
+    if (anchor::has_rest && s == rest) return bit + 1 - anchor::bias - anchor::fraction;
+    return bit + (s >= first_scaled ? unit + anchor::scale - anchor::step * (s - first_scaled)
+                                    : unit - anchor::step * s);
+  }
 
   /// The largest exponent, as a field, of items that the first anchor takes.
   static constexpr int most_exponent = anchor::top - 3 + anchor::bias;
 
-  long long word[layout::words];
+  long long word[words];
   unsigned marks;
 
   TILEFOLD_D void clear(int lane) {
-    for (int i = lane; i < layout::words; i += warp_size) word[i] = 0;
+    for (int i = lane; i < words; i += warp_size) word[i] = 0;
     if (lane == 0) marks = 0;
     __syncwarp();
   }
@@ -207,7 +200,7 @@ class warp_digits {
     } while (more && level < anchor::levels);
     if (more) {
       if constexpr (anchor::has_rest) {
-        add_sum(layout::rest, cuda::rest_of(items), lane);
+        add_sum(rest, cuda::rest_of(items), lane);
       } else if (lane == 0) {
         marks |= static_cast<unsigned>(seen::nan);  // numbers leave nothing, so it is a NaN
       }
@@ -251,7 +244,7 @@ class warp_digits {
     found = cuda::warp_or(found);
     if (lane == 0) marks |= found;
     cut(scaled, lane, (anchor::top - 2 - (anchor::bias - anchor::scale)) / anchor::step,
-        layout::scaled);
+        first_scaled);
   }
 
   // Notes whether any of the items, which are all zeros or NaNs, is a NaN, or +0.
@@ -282,22 +275,12 @@ class warp_digits {
 // The rests of -0 alone give -0, and of whatever is not finite NaN.
 
 /// A warp's own sums, in shared memory: of multiples of 2^-6, and of rests.
-class warp_integers {
+class warp_integers : public warp_words<2> {
  public:
   using number = float;
   static constexpr tile_policy policy = exact_policy_of_halves;
   static constexpr int min_resident_blocks = min_resident_half_blocks;
-  static constexpr int words = 2;
   __device__ static int exponent(int i) { return i == 0 ? -6 : -24; }
-
-  long long word[words];
-  unsigned marks;
-
-  TILEFOLD_D void clear(int lane) {
-    if (lane < words) word[lane] = 0;
-    if (lane == 0) marks = 0;
-    __syncwarp();
-  }
 
   /// Adds N items of every lane, unless one is not finite. Returns whether it did. All lanes.
   template <int N>
@@ -323,13 +306,6 @@ class warp_integers {
     if (lane == 0) word[0] += sum;
     if (lane == 1) word[1] += sum_of_rests;
     return true;
-  }
-
-  /// Takes the items that add() refuses, and puts -0 in their place.
-  template <int N>
-  TILEFOLD_D void take_rare(registers<float, N>& items, int lane) {
-    const unsigned of_warp = cuda::take_not_finite(items);
-    if (lane == 0) marks |= of_warp;
   }
 
  private:

@@ -23,7 +23,7 @@
 namespace tilefold::detail::cuda {
 
 /// A warp's bins, and the words that they are emptied into, in shared memory.
-class warp_integer_bins {
+class warp_integer_bins : public lane_bins<long long, 42>, public warp_words<70> {
   static constexpr int step = 51;
   static constexpr int unit_of_all = -1074;  // of the least subnormals
   static constexpr int bins = 42;
@@ -35,20 +35,13 @@ class warp_integer_bins {
   using number = double;
   static constexpr tile_policy policy = exact_integer_bins_policy;
   static constexpr int min_resident_blocks = min_resident_integer_bins_blocks;
-  static constexpr int words = 70;
   static constexpr int chunks_to_empty = items_of_bin / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }
-
-  long long bin[bins][warp_size];
-  long long word[words];
-  unsigned marks;
 
   TILEFOLD_D void clear(int lane) {
 #pragma unroll
     for (int b = 0; b < bins; ++b) bin[b][lane] = 0;
-    for (int i = lane; i < words; i += warp_size) word[i] = 0;
-    if (lane == 0) marks = 0;
-    __syncwarp();
+    warp_words::clear(lane);
   }
 
   /// Adds N items of every lane, unless one is huge or not finite. Returns whether it did.
@@ -142,11 +135,11 @@ class warp_integer_bins {
 // of a chunk lie further apart, each goes by itself to the two bins that hold its bits.
 
 /// A warp's bins, and the words that they are emptied into, in shared memory.
-class warp_products {
+class warp_products : public lane_bins<long long, 13>, public warp_words<21> {
   static constexpr int step = 47;
   static constexpr int unit_of_all = -298;      // of products of the least subnormals
   static constexpr int digits = 48;             // of a product
-  static constexpr int bins = 12;               // up to 2^256
+  static constexpr int bins = 12;               // up to 2^256; bin b is behind one that stays 0
   static constexpr int items_of_bin = 1 << 15;  // 2^47 at most an item
   static constexpr int least = -320;            // a multiple of 32 below the unit of bin 0
   static constexpr int bias = 1023;
@@ -156,21 +149,13 @@ class warp_products {
   static constexpr tile_policy policy = exact_products_policy;
   static constexpr int min_resident_blocks = min_resident_products_blocks;
   static_assert(policy.vt <= 32);
-  static constexpr int words = 21;
   static constexpr int chunks_to_empty = items_of_bin / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }
 
-  // The first one is below bin 0, and stays 0.
-  long long bin_below[bins + 1][warp_size];
-  long long word[words];
-  unsigned marks;
-
   TILEFOLD_D void clear(int lane) {
 #pragma unroll
-    for (int b = 0; b <= bins; ++b) bin_below[b][lane] = 0;
-    if (lane < words) word[lane] = 0;
-    if (lane == 0) marks = 0;
-    __syncwarp();
+    for (int b = 0; b <= bins; ++b) bin[b][lane] = 0;
+    warp_words::clear(lane);
   }
 
   /// Adds N items of every lane, unless one is not finite. Returns whether it did. All lanes.
@@ -194,19 +179,19 @@ class warp_products {
     const unsigned smallest =
         (static_cast<unsigned>(-cuda::warp_max(-static_cast<int>(small & 0x7fffffffu))) + 1) >> 20;
     // Below 2^(u + 46) of the bin; multiples of 2^u of the lowest.
-    const int bin = static_cast<int>(largest - (bias - 1 + unit_of_all + 46) + step - 1) / step;
+    const int b = static_cast<int>(largest - (bias - 1 + unit_of_all + 46) + step - 1) / step;
     const int last = static_cast<int>(smallest) - (bias + digits - 1) - unit_of_all;
-    const int sums = bin + 1 - (max)(last, 0) / step;
+    const int sums = b + 1 - (max)(last, 0) / step;
     if (sums <= 2) {
-      add_together<2>(items, bin, lane);
+      add_together<2>(items, b, lane);
     } else if (sums == 3) {
-      add_together<3>(items, bin, lane);
+      add_together<3>(items, b, lane);
     } else if (sums == 4) {
-      add_together<4>(items, bin, lane);
+      add_together<4>(items, b, lane);
     } else if (sums == 5) {
-      add_together<5>(items, bin, lane);
+      add_together<5>(items, b, lane);
     } else if (sums == 6) {
-      add_together<6>(items, bin, lane);
+      add_together<6>(items, b, lane);
     } else {
 #pragma unroll
       for (int i = 0; i < N; ++i) add_apart(items[i], lane);
@@ -214,16 +199,9 @@ class warp_products {
     return true;
   }
 
-  /// Takes the items that add() refuses, and puts -0 in their place.
-  template <int N>
-  TILEFOLD_D void take_rare(registers<double, N>& items, int lane) {
-    const unsigned of_warp = cuda::take_not_finite(items);
-    if (lane == 0) marks |= of_warp;
-  }
-
   /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
-    cuda::empty_bins(bin_below + 1, bins, step, unit_of_all - least, word, lane);
+    cuda::empty_bins(bin + 1, bins, step, unit_of_all - least, word, lane);
   }
 
  private:
@@ -231,16 +209,16 @@ class warp_products {
     return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
   }
   // The upper word of a bin's anchor; the lower one is 0.
-  TILEFOLD_D static int anchor_of(int bin) {
-    return bin * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
+  TILEFOLD_D static int anchor_of(int b) {
+    return b * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
   }
 
   // Adds items to Sums running sums, from that of `bin` down; sums below bin 0 get nothing.
   template <int Sums, int N>
-  TILEFOLD_D void add_together(const registers<double, N>& items, int bin, int lane) {
+  TILEFOLD_D void add_together(const registers<double, N>& items, int b, int lane) {
     double sum[Sums];
 #pragma unroll
-    for (int s = 0; s < Sums; ++s) sum[s] = __hiloint2double(anchor_of(bin - s), 0);
+    for (int s = 0; s < Sums; ++s) sum[s] = __hiloint2double(anchor_of(b - s), 0);
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       double x = items[i];
@@ -253,17 +231,16 @@ class warp_products {
     }
 #pragma unroll
     for (int s = 0; s < Sums; ++s) {
-      if (bin - s >= 0)
-        bin_below[bin - s + 1][lane] += cuda::count_above(sum[s], anchor_of(bin - s));
+      if (b - s >= 0) bin[b - s + 1][lane] += cuda::count_above(sum[s], anchor_of(b - s));
     }
   }
 
   // Adds one item. Its highest bit lies in its bin, its lowest in that bin or the next lower.
   TILEFOLD_D void add_apart(double x, int lane) {
     const unsigned e = (max)(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
-    const int bin = static_cast<int>((e - (bias + unit_of_all)) / step);
-    const int a = anchor_of(bin);
-    cuda::add_two_digits<1>(&bin_below[bin][lane], x, a, a - (step << 20));
+    const int b = static_cast<int>((e - (bias + unit_of_all)) / step);
+    const int a = anchor_of(b);
+    cuda::add_two_digits<1>(&bin[b][lane], x, a, a - (step << 20));
   }
 };
 

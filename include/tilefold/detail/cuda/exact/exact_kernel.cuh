@@ -195,42 +195,16 @@ struct exact_sum_of<closed_reducer<bound_reducer<R, Lift, Values...>>>
 
 /// The Digits of short ranges, where items are `Number` and sums `State`. Halves are integers.
 template <class Number, class State>
-struct digits_for {
-  using type = warp_digits<Number>;
-};
-template <>
-struct digits_for<float, exact_format<half>::sum> {
-  using type = warp_integers;
-};
+using digits_for = std::conditional_t<std::is_same_v<Number, float> &&
+                                          std::is_same_v<State, exact_format<half>::sum>,
+                                      warp_integers, warp_digits<Number>>;
 
 /// The Digits of long ranges, of numbers that are one `Item` each, or of products.
 template <class Number, class State, class Item>
-struct long_digits_for {
-  using type = warp_products;
-};
-template <class Item>
-struct long_digits_for<float, exact_format<float>::sum, Item> {
-  using type = std::conditional_t<is_bfloat16<Item>, warp_windows, warp_bins<>>;
-};
-template <class Item>
-struct long_digits_for<double, exact_format<double>::sum, Item> {
-  using type = warp_integer_bins;
-};
-
-/// After so many chunks a warp has to empty its Digits; 0: never.
-template <class Digits>
-inline constexpr int chunks_to_empty = 0;
-template <class Digits>
-  requires requires { Digits::chunks_to_empty; }
-inline constexpr int chunks_to_empty<Digits> = Digits::chunks_to_empty;
-
-/// How a warp reads a chunk of vt items a lane.
-template <class Source, int Vt>
-struct exact_shape {
-  static constexpr int vt = Vt;
-  static constexpr int width = packet_width_of<vt>(static_cast<const Source*>(nullptr));
-  static constexpr int stripes = vt / width;
-};
+using long_digits_for = std::conditional_t<
+    !std::is_same_v<State, typename exact_format<Number>::sum>, warp_products,
+    std::conditional_t<std::is_same_v<Number, double>, warp_integer_bins,
+                       std::conditional_t<is_bfloat16<Item>, warp_windows, warp_bins<>>>>;
 
 /// Writes the sum of n elements that `places` and `marks` hold; by one warp.
 template <class State, class Reducer, class Init, class Out, class Count>
@@ -259,8 +233,8 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   using number = typename Summands::accumulator;
   using state_type = typename exact_sum_of<Reducer>::state;
   constexpr tile_policy policy = Digits::policy;
-  constexpr int width = exact_shape<Source, policy.vt>::width;
-  constexpr int stripes = exact_shape<Source, policy.vt>::stripes;
+  constexpr int width = packet_width_of<policy.vt>(static_cast<const Source*>(nullptr));
+  constexpr int stripes = policy.vt / width;
   constexpr int chunk_items = warp_size * policy.vt;
   constexpr int num_warps = policy.nt / warp_size;
   using stripes_type = lane_stripes<Source, stripes, width>;
@@ -279,12 +253,12 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   const std::int64_t whole = n < overread ? 0 : (n - overread) / chunk_items;
   std::int64_t c = std::int64_t{blockIdx.x} * num_warps + warp;
   const auto lane_first = [&](std::int64_t i) { return i * chunk_items + lane * width; };
-  [[maybe_unused]] int room = chunks_to_empty<Digits>;
+  [[maybe_unused]] int room = Digits::chunks_to_empty;
   const auto added_one = [&] {
-    if constexpr (chunks_to_empty<Digits> > 0) {
+    if constexpr (Digits::chunks_to_empty > 0) {
       if (--room == 0) {
         mine.empty(lane);
-        room = chunks_to_empty<Digits>;
+        room = Digits::chunks_to_empty;
       }
     }
   };
@@ -339,7 +313,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     added_one();
     c += step;
   }
-  if constexpr (chunks_to_empty<Digits> > 0) mine.empty(lane);
+  if constexpr (Digits::chunks_to_empty > 0) mine.empty(lane);
 
   __syncthreads();
   // The block's sums, in place of its first warp's.

@@ -172,36 +172,7 @@ TILEFOLD_D bool add_stretches(registers<Number, N>& items, int stretch, int stre
   return true;
 }
 
-/// How numbers are cut into integers, the highest first.
-template <class Number>
-struct narrow_cuts;
-template <>
-struct narrow_cuts<float> {
-  static constexpr int levels_of_integer = 2;
-  static constexpr int always = 1;  // integers that every item is cut into
-};
-template <>
-struct narrow_cuts<double> {
-  static constexpr int levels_of_integer = 1;
-  static constexpr int always = 2;
-};
-
-/// An integer of 64 Words bits: the shortest that nvcc adds with carries.
-template <int Words>
-struct narrow_integer {
-  using type = wide_integer<Words>;
-};
-template <>
-struct narrow_integer<1> {
-  using type = long long;
-};
-template <>
-struct narrow_integer<2> {
-  using type = signed_128;
-};
-template <int Words>
-using narrow_integer_t = typename narrow_integer<Words>::type;
-
+// Sums of 64, 128 and 192 bits: integers of the shortest types that nvcc adds with carries.
 TILEFOLD_D long long sum_of_narrow(long long a, long long b) { return a + b; }
 TILEFOLD_D signed_128 sum_of_narrow(signed_128 a, signed_128 b) { return a + b; }
 template <int Words>
@@ -248,12 +219,10 @@ TILEFOLD_D narrow_window window_of_narrow(const Sum& sum, int least) {
 template <class Number, int N>
 TILEFOLD_D bool all_minus_zero(const registers<Number, N>& items) {
   using bits_type = typename anchors<Number>::bits_type;
+  constexpr auto minus_zero = __builtin_bit_cast(bits_type, -Number{0});
   bool all = true;
 #pragma unroll
-  for (int i = 0; i < N; ++i) {
-    all = all && __builtin_bit_cast(bits_type, items[i]) == bits_type{1}
-                                                                << (8 * sizeof(Number) - 1);
-  }
+  for (int i = 0; i < N; ++i) all = all && __builtin_bit_cast(bits_type, items[i]) == minus_zero;
   return all;
 }
 
@@ -269,12 +238,13 @@ struct each_lane {
 template <class Number, class Lanes = all_lanes>
 class narrow_sum {
   using anchor = anchors<Number>;
-  using cuts = narrow_cuts<Number>;
   using bits_type = typename anchor::bits_type;
   static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Number) - 1);
-  static constexpr int always = cuts::always;
-  static constexpr int integer_bits = anchor::step * cuts::levels_of_integer;
-  static constexpr int levels = (always + 1) * cuts::levels_of_integer;
+  // Levels of an integer, and integers that every item is cut into.
+  static constexpr int levels_of_integer = sizeof(Number) == 4 ? 2 : 1;
+  static constexpr int always = sizeof(Number) == 4 ? 1 : 2;
+  static constexpr int integer_bits = anchor::step * levels_of_integer;
+  static constexpr int levels = (always + 1) * levels_of_integer;
   // Bits of the fraction in the upper 32 bits.
   static constexpr int upper_fraction = anchor::fraction - (sizeof(Number) == 4 ? 0 : 32);
   // So that the last anchor is a normal number.
@@ -366,14 +336,14 @@ class narrow_sum {
     }
   }
   TILEFOLD_D int least(int num_integers) const {
-    return top_ - anchor::fraction - anchor::step * (num_integers * cuts::levels_of_integer - 1);
+    return top_ - anchor::fraction - anchor::step * (num_integers * levels_of_integer - 1);
   }
 
   // The items' digits of integer p. What is left of them stays; `left` is the bitwise or of it.
   template <int N>
   TILEFOLD_D long long cut_integer(registers<Number, N>& items, int p, bits_type& left) const {
     const int top = top_ - integer_bits * p;
-    if constexpr (cuts::levels_of_integer == 1) {
+    if constexpr (levels_of_integer == 1) {
       return cuda::cut_at(top, items, left);
     } else {
       const auto upper = static_cast<int>(cuda::cut_at(top, items, left));
@@ -383,7 +353,7 @@ class narrow_sum {
   }
 
   template <int Parts>
-  TILEFOLD_D narrow_integer_t<Parts> joined() const {
+  TILEFOLD_D auto joined() const {
     if constexpr (Parts == 1) {
       return integer_[0];
     } else if constexpr (Parts == 2) {

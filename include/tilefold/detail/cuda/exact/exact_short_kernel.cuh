@@ -118,8 +118,8 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   using state_type = typename exact_sum_of<Reducer>::state;
   using sum_type = exact_block_sum<state_type>;
   constexpr int vt = exact_short_policy.vt;
-  constexpr int width = exact_shape<Source, vt>::width;
-  constexpr int stripes = exact_shape<Source, vt>::stripes;
+  constexpr int width = packet_width_of<vt>(static_cast<const Source*>(nullptr));
+  constexpr int stripes = vt / width;
   constexpr int chunk_items = warp_size * vt;
   __shared__ Digits digits[exact_short_policy.nt / warp_size];
   __shared__ sum_type sum;

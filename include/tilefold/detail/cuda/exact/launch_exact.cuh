@@ -69,12 +69,11 @@ struct exact_launch {
     }
     using number = typename decltype(job.reducer.of_summands())::accumulator;
     using sum = exact_sum_of<closed_reducer<Reducer>>;
-    using digits = typename digits_for<number, typename sum::state>::type;
+    using digits = digits_for<number, typename sum::state>;
     static_assert(digits::policy.tile() >= least_exact_tile);
     if constexpr (std::is_same_v<digits, warp_digits<number>>) {
       if (job.n >= least_binned_items) {
-        using long_digits =
-            typename long_digits_for<number, typename sum::state, typename sum::value_type>::type;
+        using long_digits = long_digits_for<number, typename sum::state, typename sum::value_type>;
         const bool fast =
             !adds_doubles_slowly<Build> && adds_doubles_fast(job.gpu.compute_capability);
         if (std::is_same_v<number, double> || fast) {

@@ -70,18 +70,46 @@ TILEFOLD_D void add_two_digits(long long* lower, double x, int a, int b) {
   *upper = upper_sum;
 }
 
-/// Puts -0 in the place of infinities and NaNs, and returns their marks, those of all lanes.
-template <class T, int N>
-TILEFOLD_D unsigned take_not_finite(registers<T, N>& items) {
-  std::uint64_t found = 0;
-#pragma unroll
-  for (int i = 0; i < N; ++i) {
-    const T x = items[i];
-    if (x - x == 0) continue;
-    found |= seen::other | seen::of_not_finite(x);
-    items.put(i, static_cast<T>(-0.0));
+/// Bins in shared memory, of which each lane has its own.
+template <class T, int Num>
+struct lane_bins {
+  T bin[Num][warp_size];
+};
+
+/// What all Digits of a warp (exact_kernel.cuh) have: their sums in the end, in shared memory, and
+/// marks of what was seen.
+template <int Words>
+struct warp_words {
+  static constexpr int words = Words;
+  static constexpr int chunks_to_empty = 0;  // never
+
+  long long word[words];
+  unsigned marks;
+
+  TILEFOLD_D void clear(int lane) {
+    if constexpr (words <= warp_size) {
+      if (lane < words) word[lane] = 0;
+    } else {
+      for (int i = lane; i < words; i += warp_size) word[i] = 0;
+    }
+    if (lane == 0) marks = 0;
+    __syncwarp();
   }
-  return cuda::warp_or(static_cast<unsigned>(found));
-}
+
+  /// Takes the infinities and NaNs, and puts -0 in their place.
+  template <class T, int N>
+  TILEFOLD_D void take_rare(registers<T, N>& items, int lane) {
+    std::uint64_t found = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const T x = items[i];
+      if (x - x == 0) continue;
+      found |= seen::other | seen::of_not_finite(x);
+      items.put(i, static_cast<T>(-0.0));
+    }
+    const unsigned of_warp = cuda::warp_or(static_cast<unsigned>(found));
+    if (lane == 0) marks |= of_warp;
+  }
+};
 
 }  // namespace tilefold::detail::cuda

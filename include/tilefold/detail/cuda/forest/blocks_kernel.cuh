@@ -74,7 +74,7 @@ class slice_work {
   unsigned* arrivals;
   shared_memory& shared;
 
-  TILEFOLD_D void run(const tree_slice& slice) {
+  TILEFOLD_D void run(const tree_slice& slice) const {
     slot<acc> value;
     fold(slice, value);
     if (slice.slices == 1) {
@@ -95,7 +95,7 @@ class slice_work {
   }
 
   /// In the first thread, `value` becomes the value of the slice alone.
-  TILEFOLD_D void fold(const tree_slice& slice, slot<acc>& value) {
+  TILEFOLD_D void fold(const tree_slice& slice, slot<acc>& value) const {
     if constexpr (folds_stretches<source_type, Reducer> || staged) {
       fold_parts(slice, value);
     } else {
@@ -109,7 +109,7 @@ class slice_work {
 
  private:
   // Every warp folds an aligned part of the slice. In the first warp, `result` becomes its value.
-  TILEFOLD_D void fold_parts(const tree_slice& slice, slot<acc>& result) {
+  TILEFOLD_D void fold_parts(const tree_slice& slice, slot<acc>& result) const {
     constexpr int num_warps = Policy.nt / warp_size;
     using warps = block_tree<num_warps, 1, false, Reducer>;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
@@ -143,7 +143,7 @@ class slice_work {
     }
   }
 
-  TILEFOLD_D void fold_tiles(const tree_slice& slice, slot<acc>& result) {
+  TILEFOLD_D void fold_tiles(const tree_slice& slice, slot<acc>& result) const {
     const std::int64_t first = slice.slice * slice.size;
     const std::int64_t left = slice.count - first;
     const std::int64_t items = left < slice.size ? left : slice.size;

@@ -78,7 +78,7 @@ class batch_work {
       const source_type tree = trees.tree(now.forest, t, dealt.owner);
       const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
       fold.load(tree, 0, inner);
-      if (!all_dealt<Forest> && lane() < dealt.trees) {
+      if (!all_dealt<Forest> && lane_of_thread() < dealt.trees) {
         others.for_warps += trees.length == plan_type::for_warps;
         others.for_blocks |= trees.length == plan_type::for_blocks;
       }
@@ -210,8 +210,6 @@ class batch_work {
           inner(work.is_inner(first, size)) {}
   };
 
-  TILEFOLD_D static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
-
   TILEFOLD_D acc fold_by_warp(const source_type& tree, std::int64_t count) const {
     if constexpr (Fresh) {
       return cuda::fold_stretches_by_warp<source_type, Reducer, false, true>(tree, reducer, 0,
@@ -239,7 +237,7 @@ TILEFOLD_D void leave(const Work& work, const left_over& others, const tree_batc
 /// 32 places that are spread over the forest, so every warp of both kernels gets the same answer.
 template <class Forest>
 TILEFOLD_D bool has_short_trees(const Forest& forest) {
-  const std::int64_t lane = static_cast<int>(threadIdx.x) % warp_size;
+  const std::int64_t lane = lane_of_thread();
   const std::int64_t t = forest.size() / warp_size * lane;
   const std::int64_t items = forest.first(t + warp_size) - forest.first(t);
   const unsigned places = __ballot_sync(full_warp, items <= most_short_mean * warp_size);
@@ -247,23 +245,16 @@ TILEFOLD_D bool has_short_trees(const Forest& forest) {
          __all_sync(full_warp, items <= short_tree_items * warp_size);
 }
 
-/// What was launched before lanes_kernel: nothing, or perhaps short_trees_kernel, which has folded
-/// the forest if its trees are short.
-struct nothing_before {
-  nothing_before() = default;
-  explicit nothing_before(bool) {}
-
-  template <class Forest>
-  TILEFOLD_D bool has_folded(const Forest&) const {
-    return false;
-  }
-};
+/// Whether short_trees_kernel was launched before lanes_kernel, where that `May` be. Then it has
+/// folded the forest if its trees are short.
+template <bool May>
 struct short_trees_before {
   bool launched;
 
   template <class Forest>
   TILEFOLD_D bool has_folded(const Forest& forest) const {
-    return launched && cuda::has_short_trees(forest);
+    if constexpr (May) return launched && cuda::has_short_trees(forest);
+    return false;
   }
 };
 
@@ -279,8 +270,7 @@ __global__ void __launch_bounds__(lanes_nt,
   using work_type = batch_work<Forest, Reducer, Init, Empty, Out>;
   const work_type work{forest, reducer, init, empty, out, plan, queue};
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
-  const std::int64_t warp =
-      std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
+  const std::int64_t warp = std::int64_t{blockIdx.x} * warps_per_block + warp_of_thread();
   const tree_batches batches(forest.size(), warps);
   const left_over others = work.fold_dealt(batches, warp, warps);
   if constexpr (work_type::notes_wide) {

@@ -5,8 +5,7 @@
 //
 //     equal_forest     launch_any_order_rows         long rows, order-free      any_order_kernel
 //     (one length)     launch_short_rows             a block or cluster a row   short_kernel
-//                      launch_staged_subtrees        2^k items, staged          subtree_kernel
-//                      launch_subtrees               2^k items                  subtree_kernel
+//                      launch_subtrees               2^k items, staged or not   subtree_kernel
 //                      launch_by_lanes               up to 32 stretches         lanes_kernel
 //                      launch_equal_trees_by_warps   a warp a tree              warps_kernel
 //                      launch_equal_trees_by_blocks  a block a slice            blocks_kernel
@@ -81,15 +80,10 @@ inline constexpr bool has_short_trees_kernel<offsets_forest<Source, Offsets>, Re
     all_stretch_vectors<Source> &&
     pays_to_fold_short_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// What may be launched before lanes_kernel.
-template <class Forest, class Reducer>
-using before_lanes_kernel =
-    std::conditional_t<has_short_trees_kernel<Forest, Reducer>, short_trees_before, nothing_before>;
-
 /// The kernel that deals trees to lanes: all trees, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  using before = before_lanes_kernel<Forest, Reducer>;
+  using before = short_trees_before<has_short_trees_kernel<Forest, Reducer>>;
   static known_kernel known;
   return known.on(job.gpu,
                   &lanes_kernel<Build, before, Forest, closed_reducer<Reducer>, Init, Empty, Out>,
@@ -134,10 +128,8 @@ auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
 }
 
 template <class Job>
-using before_lanes_of = before_lanes_kernel<typename Job::forest_type, typename Job::reducer_type>;
-template <class Job>
 inline constexpr bool job_has_short_trees_kernel =
-    std::is_same_v<before_lanes_of<Job>, short_trees_before>;
+    has_short_trees_kernel<typename Job::forest_type, typename Job::reducer_type>;
 
 /// Whether one launch of blocks_kernel may fold a forest of few trees.
 template <class Job>
@@ -162,12 +154,12 @@ inline constexpr bool always_takes_one_launch =
 /// Launches lanes_kernel. `plan` and `queue` are what later launches share with it.
 template <class Build, class Job>
 void launch_by_lanes(const Job& job, std::int64_t most_trees, const forest_plan& plan,
-                     const long_queue<typename Job::acc>& queue, before_lanes_of<Job> before) {
+                     const long_queue<typename Job::acc>& queue, bool after_short_trees = false) {
   const auto kernel = cuda::ready_lanes<Build>(job);
   // A warp takes at least one tree at a time.
   const std::int64_t blocks = ceil_div(most_trees, lanes_nt / warp_size);
   kernel.launch(kernel.most(blocks), job.stream, job.forest, job.reducer, job.init, job.empty,
-                job.out, plan, queue, before);
+                job.out, plan, queue, {after_short_trees});
 }
 
 /// The queue of a forest's long trees, in the workspace.
@@ -211,7 +203,7 @@ void launch_by_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
   }
   try {
     if constexpr (!none_for_lanes<typename Job::forest_type>) {
-      cuda::launch_by_lanes<Build>(job, most_trees, plan, queue, before_lanes_of<Job>{short_trees});
+      cuda::launch_by_lanes<Build>(job, most_trees, plan, queue, short_trees);
     }
     by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
                     job.reducer, job.init, job.out);
@@ -293,7 +285,7 @@ void launch_bounded_forest(const Job& job, std::int64_t most_trees,
   constexpr int dealt =
       dealt_items<typename Job::source_type, typename Job::reducer_type, typename Job::init_type>;
   if (most_items <= lane_plan<dealt>::most_items) {
-    cuda::launch_by_lanes<Build>(job, most_trees, plan, no_queue, nothing_before{});
+    cuda::launch_by_lanes<Build>(job, most_trees, plan, no_queue);
   } else {
     cuda::launch_unequal_forest<Build, Policy>(of_any_length, most_trees, workspace_for);
   }
@@ -306,56 +298,39 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its...>> =
     (std::is_same_v<Its, index_iterator> || ...);
 
-/// Trees of 2^k items, if a chunk of a warp's stripes holds at least one; false, with nothing
-/// launched, of others. An element's index would be its place in all of the items, not in its tree.
-template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
-bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
-  using reducer_type = closed_reducer<Reducer>;
-  using work_type = subtree_work<Source, reducer_type, Init, Out>;
-  const std::int64_t length = job.forest.length;
-  if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &subtree_kernel<Build, subtree_work, Source, reducer_type, Init, Out>,
-               "subtree_kernel", work_type::nt, starts::early);
-  const std::int64_t n = job.forest.num_trees * length;
-  const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  kernel.launch(kernel.most(ceil_div(chunks, work_type::nt / warp_size)), job.stream,
-                job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
-  return true;
-}
-
-/// Whether launch_staged_subtrees() may fold trees: with reducers or large structs that are staged.
+/// Whether staged_subtree_work may fold trees: with reducers or large structs that are staged.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
     stages_trees<Source, Reducer> ||
     (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
      !sums_exactly<Reducer> && !fold_traits<Reducer>::order_free);
 
-/// Trees of 2^k items by staged stripes, if there is a chunk of stripes for every warp that the GPU
-/// holds: with fewer, some warps would have nothing to do. False, with nothing launched, if not.
-template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
-bool launch_staged_subtrees(
-    const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+/// Trees of 2^k items by `Work`, if it takes trees of this length, and its chunks are many enough;
+/// false, with nothing launched, if not. An element's index would be its place in all of the items,
+/// not in its tree.
+template <class Build, template <class, class, class, class> class Work, class Source,
+          class Reducer, class Init, class Out, class Empty>
+bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = closed_reducer<Reducer>;
-  using work_type = staged_subtree_work<Source, reducer_type, Init, Out>;
-  constexpr int warps_of_block = work_type::nt / warp_size;
+  using work_type = Work<Source, reducer_type, Init, Out>;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length < work_type::least_length ||
       length > work_type::chunk_items) {
     return false;
   }
-  if constexpr (!stages_trees<Source, Reducer>) {
-    if (length * staged_bytes<Source> < least_staged_struct_tree_bytes) return false;
-  }
   static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu, &subtree_kernel<Build, staged_subtree_work, Source, reducer_type, Init, Out>,
-      "subtree_kernel", work_type::nt, starts::early);
+  const auto kernel =
+      known.on(job.gpu, &subtree_kernel<Build, Work, Source, reducer_type, Init, Out>,
+               "subtree_kernel", work_type::nt, starts::early);
+  constexpr int warps_of_block = work_type::nt / warp_size;
   const std::int64_t n = job.forest.num_trees * length;
-  if (n / work_type::chunk_items < kernel.resident * warps_of_block) return false;
-  kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
-                tree::floor_log2(length));
+  // With fewer chunks than warps that the GPU holds, some warps would have nothing to do.
+  if (work_type::for_all_warps && n / work_type::chunk_items < kernel.resident * warps_of_block) {
+    return false;
+  }
+  const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
+  kernel.launch(kernel.most(ceil_div(chunks, warps_of_block)), job.stream, job.forest.source,
+                job.reducer, job.init, job.out, n, tree::floor_log2(length));
   return true;
 }
 
@@ -518,15 +493,15 @@ void launch_equal_forest(const Job& job, std::int64_t trees, const WorkspaceFor&
   using source_type = typename Job::source_type;
   using reducer_type = typename Job::reducer_type;
   if constexpr (!has_indices<source_type> && stages_subtrees<source_type, reducer_type>) {
-    if (cuda::launch_staged_subtrees<Build>(job)) return;
+    if (cuda::launch_subtrees<Build, staged_subtree_work>(job)) return;
   }
   if constexpr (!has_indices<source_type> && !folds_stretches<source_type, reducer_type>) {
-    if (cuda::launch_subtrees<Build>(job)) return;
+    if (cuda::launch_subtrees<Build, subtree_work>(job)) return;
   }
   const std::int64_t length = job.forest.length;
   const std::int64_t longest_for_warp = job.gpu.tuning().longest_for_warp(trees);
   if (length <= lane_plan<stretch_items<source_type>>::most_items) {
-    cuda::launch_by_lanes<Build>(job, trees, {longest_for_warp, 0}, {}, nothing_before{});
+    cuda::launch_by_lanes<Build>(job, trees, {longest_for_warp, 0}, {});
   } else if (length <= longest_for_warp) {
     cuda::launch_equal_trees_by_warps<Build>(job, trees);
   } else {

@@ -109,6 +109,8 @@ class subtree_work {
   static constexpr int width_bits = tree::floor_log2(shape.width);
 
  public:
+  static constexpr int least_length = 1;  // of a tree
+  static constexpr bool for_all_warps = false;
   // Items of a chunk, whose stripes are in registers together.
   static constexpr int chunk_items = shape.stripes * stripe_items;
   static constexpr int nt = subtree_nt;
@@ -142,9 +144,8 @@ class subtree_work {
 
   TILEFOLD_D int overread() const { return loaded_stripes::overreads(source) ? shape.width : 0; }
 
-  TILEFOLD_D static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
   TILEFOLD_D static std::int64_t lane_first(std::int64_t c) {
-    return c * chunk_items + lane() * shape.width;
+    return c * chunk_items + lane_of_thread() * shape.width;
   }
 
   // Folds whole chunks; the next one is loaded while one is folded. Returns the first cut chunk.
@@ -177,7 +178,7 @@ class subtree_work {
 #pragma unroll
     for (int r = 0; r < shape.stripes; ++r) {
       loaded.load_one(source, lane_first(c) + r * stripe_items, r,
-                      count - lane() * shape.width - r * stripe_items);
+                      count - lane_of_thread() * shape.width - r * stripe_items);
     }
     write_nodes<false>(loaded, c, count, level);
   }
@@ -241,8 +242,13 @@ class staged_subtree_work {
   using stripes_type = staged_stripes<Source, Reducer>;
   static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
   // Items of a tree at least and at most.
-  static constexpr int least_length = shape.cell;
+  static constexpr std::int64_t least_length =
+      stages_trees<Source, Reducer>
+          ? shape.cell
+          : detail::larger(std::int64_t{shape.cell},
+                           ceil_div(least_staged_struct_tree_bytes, staged_bytes<Source>));
   static constexpr int chunk_items = shape.stripes * stripes_type::items;
+  static constexpr bool for_all_warps = true;  // only if there is a chunk for each
   static constexpr int nt = shape.nt;
   static constexpr int resident_blocks = shape.blocks;
   struct warp_memory {
@@ -295,7 +301,7 @@ __global__ void __launch_bounds__((Work<Source, Reducer, Init, Out>::nt),
   constexpr int num_warps = work_type::nt / warp_size;
   __shared__ typename work_type::warp_memory memory[num_warps];
   cuda::wait_for_previous_launch();
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int warp = warp_of_thread();
   const work_type work{source, reducer, init, out, n};
   const int warps_per_block = static_cast<int>(blockDim.x) / warp_size;
   work.run(std::int64_t{blockIdx.x} * warps_per_block + warp,

@@ -133,16 +133,10 @@ class lifted_items {
 
 /// Whether the functions that a reducer holds take such items; says in one sentence why not.
 template <class R, class Items>
-constexpr bool fits_items() {
-  if constexpr (reducer<R>) {
-    return functions_of<R>::template fit<typename thread_items<Items>::value>();
-  } else {
-    return true;
-  }
-}
-
-template <class R, class Items>
-inline constexpr bool functions_fit = cuda::fits_items<R, Items>();
+inline constexpr bool functions_fit = true;
+template <reducer R, class Items>
+inline constexpr bool functions_fit<R, Items> =
+    functions_of<R>::template fit<typename thread_items<Items>::value>();
 
 /// fold_warp(), by an operator or a reducer.
 template <int Lanes, int Folds, bool Full, class Items, class Op>

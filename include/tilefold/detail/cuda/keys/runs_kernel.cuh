@@ -375,7 +375,7 @@ class patch_work {
   // The tree of n <= 8 staged items from `at` on.
   TILEFOLD_D acc node_of_short(const source_type& source, int at, int n) const {
     return lane_tree<acc>::template first<short_run_items>(
-        0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
+        0, n, [&](int i) { return memory.stage.lift_from(reducer, source, at + i, i); },
         [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
   }
 

@@ -185,7 +185,7 @@ class staged_items {
   }
 
   // `first` as it was in load().
-  TILEFOLD_D value get(const It& first, int i, std::int64_t) const {
+  TILEFOLD_D value get_from(const It& first, int i, std::int64_t) const {
     words<value> w;
     if constexpr (by_bytes) {
       const int at = static_cast<int>(cuda::misalignment(first, 4)) + i * item_bytes;
@@ -226,7 +226,7 @@ template <int Items>
 class staged_items<index_iterator, Items> {
  public:
   __device__ void load(const index_iterator&, int, int) {}
-  __device__ std::int64_t get(const index_iterator&, int, std::int64_t index) const {
+  __device__ std::int64_t get_from(const index_iterator&, int, std::int64_t index) const {
     return index;
   }
 };
@@ -237,16 +237,9 @@ struct staged_holders : in_shared_memory {
   using of = staged_items<It, Capacity>;
 };
 
-/// A span of up to `Capacity` items: fill(source, count).
+/// A span of up to `Capacity` items: fill(source, count). lift_from(reducer, source, i, index) is
+/// item i of the span that begins with `source`, lifted; `index` is its index in its tree.
 template <class Source, int Capacity>
-class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
- public:
-  /// Item i of the span that begins with `source`, lifted; `index` is its index in its tree.
-  template <class Reducer>
-  TILEFOLD_D typename Reducer::accumulator lift(const Reducer& reducer, const Source& source, int i,
-                                                std::int64_t index) const {
-    return this->lift_from(reducer, source, i, index);
-  }
-};
+using warp_stage = shared_elements<Source, staged_holders<Capacity>>;
 
 }  // namespace tilefold::detail::cuda

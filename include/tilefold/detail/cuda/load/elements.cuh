@@ -100,17 +100,20 @@ struct adaptor_function<It> {
   }
 };
 
-/// A copy of an adaptor_function, as bytes, so that any holder can be copied as items are.
-template <class It>
-class kept_function {
+/// A copy of an adaptor_function, as bytes, so that any holder can be copied as items are; where
+/// functions are not kept, nothing.
+template <class It, bool Keeps>
+struct kept_function {
   using function = adaptor_function<It>;
 
- public:
-  TILEFOLD_D void hold(const It& it) { ::new (static_cast<void*>(bytes_)) function(it); }
-  TILEFOLD_D const function& get() const { return *reinterpret_cast<const function*>(bytes_); }
+  alignas(function) unsigned char bytes[sizeof(function)];
 
- private:
-  alignas(function) unsigned char bytes_[sizeof(function)];
+  TILEFOLD_D void hold(const It& it) { ::new (static_cast<void*>(bytes)) function(it); }
+  TILEFOLD_D const function& held() const { return *reinterpret_cast<const function*>(bytes); }
+};
+template <class It>
+struct kept_function<It, false> {
+  TILEFOLD_D void hold(const It&) {}
 };
 
 // ---- which adaptors are read so
@@ -178,9 +181,7 @@ struct in_shared_memory {
 };
 
 template <class It, class Holders>
-class adaptor_in_registers;
-template <class It, class Holders>
-class adaptor_in_shared_memory;
+class adapted_items;
 
 template <class It, class Holders>
 struct holder_for {
@@ -188,8 +189,7 @@ struct holder_for {
 };
 template <adaptor It, class Holders>
 struct holder_for<It, Holders> {
-  using type = std::conditional_t<Holders::keep_functions, adaptor_in_registers<It, Holders>,
-                                  adaptor_in_shared_memory<It, Holders>>;
+  using type = adapted_items<It, Holders>;
 };
 
 template <std::size_t Index, class Holder>
@@ -276,14 +276,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   TILEFOLD_D typename Reducer::accumulator lift_from(const Reducer& reducer,
                                                      const source_type& source,
                                                      Place... place) const {
-    return reducer.lift(holder<Index>(*this).get(iterator<Index>(source), place...)...);
-  }
-  /// N neighbouring elements, each lifted, from a place on.
-  template <int N, class Reducer, class... Place>
-  TILEFOLD_D auto packet_from(const Reducer& reducer, const source_type& source,
-                              Place... place) const {
-    return lift_each<N>(
-        reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
+    return reducer.lift(holder<Index>(*this).get_from(iterator<Index>(source), place...)...);
   }
   /// Returns visit(packets...) of N neighbouring items of each iterator.
   template <int N, class Visit, class... Place>
@@ -291,82 +284,57 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
                                 Place... place) const {
     return visit(holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
   }
-
- private:
-  template <int N, class Reducer, class... Packets>
-  TILEFOLD_D static registers<typename Reducer::accumulator, N> lift_each(
-      const Reducer& reducer, const Packets&... packets) {
-    registers<typename Reducer::accumulator, N> result;
-#pragma unroll
-    for (int j = 0; j < N; ++j) result.put(j, reducer.lift(packets[j]...));
-    return result;
-  }
 };
 
-/// The holder of an adaptor's items. The source that is loaded from may be gone when items are
-/// asked for, so the function is kept.
+/// The holder of an adaptor's items. In registers the function is kept, for the source that is
+/// loaded from may be gone when items are asked for.
 template <class It, class Holders>
-class adaptor_in_registers {
+class adapted_items : elements_of<underneath_t<It>, Holders>,
+                      kept_function<It, Holders::keep_functions> {
   using elements = elements_of<underneath_t<It>, Holders>;
+  using value = std::iter_value_t<It>;
 
  public:
+  using elements::drop, elements::settle;
+
   __device__ static bool overreads(const It& it) {
     return elements::overreads(cuda::underneath(it));
   }
   template <class... Place>
   TILEFOLD_D void load(const It& it, Place... place) {
-    function_.hold(it);
-    elements_.load(cuda::underneath(it), place...);
+    this->hold(it);
+    elements::load(cuda::underneath(it), place...);
   }
   template <class... Place>
   TILEFOLD_D void load_all(const It& it, Place... place) {
-    function_.hold(it);
-    elements_.load_all(cuda::underneath(it), place...);
+    this->hold(it);
+    elements::load_all(cuda::underneath(it), place...);
   }
   template <class... Place>
   TILEFOLD_D void load_one(const It& it, Place... place) {
-    function_.hold(it);
-    elements_.load_one(cuda::underneath(it), place...);
-  }
-  TILEFOLD_D void settle() { elements_.settle(); }
-  template <int N>
-  TILEFOLD_D void drop(int count) {
-    elements_.template drop<N>(count);
+    this->hold(it);
+    elements::load_one(cuda::underneath(it), place...);
   }
   template <class... Place>
-  TILEFOLD_D std::iter_value_t<It> get(Place... place) const {
-    return elements_.lift(function_.get(), place...);
-  }
-
- private:
-  elements elements_;
-  kept_function<It> function_;
-};
-
-template <class It, class Holders>
-class adaptor_in_shared_memory {
-  using elements = elements_of<underneath_t<It>, Holders>;
-
- public:
-  __device__ static bool overreads(const It& it) {
-    return elements::overreads(cuda::underneath(it));
+  TILEFOLD_D value get(Place... place) const {
+    return elements::lift(this->held(), place...);
   }
   template <class... Place>
-  TILEFOLD_D void load(const It& it, Place... place) {
-    elements_.load(cuda::underneath(it), place...);
-  }
-  template <class... Place>
-  TILEFOLD_D std::iter_value_t<It> get(const It& it, Place... place) const {
-    return elements_.lift_from(adaptor_function<It>(it), cuda::underneath(it), place...);
+  TILEFOLD_D value get_from(const It& it, Place... place) const {
+    return elements::lift_from(adaptor_function<It>(it), cuda::underneath(it), place...);
   }
   template <int N, class... Place>
-  TILEFOLD_D auto get_packet(const It& it, Place... place) const {
-    return elements_.template packet_from<N>(adaptor_function<It>(it), cuda::underneath(it),
-                                             place...);
+  TILEFOLD_D registers<value, N> get_packet(const It& it, Place... place) const {
+    const adaptor_function<It> function(it);
+    return elements::template visit_packets<N>(
+        [&](const auto&... packets) {
+          registers<value, N> items;
+#pragma unroll
+          for (int j = 0; j < N; ++j) items.put(j, function.lift(packets[j]...));
+          return items;
+        },
+        cuda::underneath(it), place...);
   }
-
- private:
-  elements elements_;
 };
 
 }  // namespace tilefold::detail::cuda

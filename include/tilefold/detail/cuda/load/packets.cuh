@@ -50,7 +50,7 @@ TILEFOLD_HD constexpr int packet_width(int vt) {
 }
 
 template <int Vt, std::size_t... Index, class... Its>
-constexpr int packet_width_of(const source_of<std::index_sequence<Index...>, Its...>*) {
+TILEFOLD_HD constexpr int packet_width_of(const source_of<std::index_sequence<Index...>, Its...>*) {
   return packet_width<Its...>(Vt);
 }
 

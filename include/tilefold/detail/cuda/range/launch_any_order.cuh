@@ -17,6 +17,7 @@
 #pragma once
 
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
@@ -26,8 +27,10 @@
 namespace tilefold::detail::cuda {
 
 /// Registers that a kept accumulator counts for, in bytes: places are hardly ever touched.
-constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
-  return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
+template <class Reducer>
+constexpr std::size_t kept_bytes() {
+  constexpr std::size_t bytes = sizeof(typename Reducer::accumulator);
+  return Reducer::finds_places && bytes <= 32 ? 16 : bytes;
 }
 
 /// Blocks that one SM shall hold at least: fewer than of tiles, for a thread keeps an accumulator.
@@ -100,12 +103,6 @@ struct place_search {
   }
 };
 
-/// Bytes of an accumulator, as a measure of the registers that it takes.
-template <class Reducer>
-constexpr std::size_t kept_bytes() {
-  return kept_bytes_for(sizeof(typename Reducer::accumulator), Reducer::finds_places);
-}
-
 /// One thread's part: the items of its place in each of the tiles it is given.
 template <tile_policy Policy, class Source, class Reducer>
 class running_fold {
@@ -124,20 +121,14 @@ class running_fold {
 
   TILEFOLD_D const acc& value() const { return value_.value; }
 
-  /// The first tile, which begins the accumulator; all its items exist.
-  TILEFOLD_D void begin(std::int64_t tile_first) {
-    const std::int64_t first = lane_first(tile_first);
-    stripes_type loaded;
-    loaded.load_all(source_, first);
-    value_.put(loaded.lift(reducer_, 0, 0));
-    absorb<1>(loaded, first);
-  }
-
+  /// Adds a tile, all of whose items exist; the first one (`First` = 1) begins the accumulator.
+  template <int First>
   TILEFOLD_D void add_tile(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
     stripes_type loaded;
     loaded.load_all(source_, first);
-    absorb<0>(loaded, first);
+    if constexpr (First == 1) value_.put(loaded.lift(reducer_, 0, 0));
+    absorb<First>(loaded, first);
   }
 
   TILEFOLD_D void add_item(std::int64_t i) {
@@ -219,37 +210,29 @@ struct settled_flag {
 
 /// Folds the tiles of one of `blocks` blocks in turn, until `settled` says that the value is.
 template <tile_policy Policy, class Source, class Reducer>
-class any_order_fold {
+TILEFOLD_D typename Reducer::accumulator fold_any_order(const Source& source,
+                                                        const Reducer& reducer, std::int64_t n,
+                                                        const settled_flag& settled, unsigned block,
+                                                        unsigned blocks) {
   using running = running_fold<Policy, Source, Reducer>;
-
- public:
-  const Source& source;
-  const Reducer& reducer;
-  std::int64_t n;
-  settled_flag settled;
-  unsigned block;
-  unsigned blocks;
-
-  TILEFOLD_D typename Reducer::accumulator fold() const {
-    running mine(source, reducer);
-    const std::int64_t tiles = (n - running::overread_items(source)) / Policy.tile();
-    mine.begin(std::int64_t{block} * Policy.tile());
-    unsigned looks = 0;
+  running mine(source, reducer);
+  const std::int64_t tiles = (n - running::overread_items(source)) / Policy.tile();
+  mine.template add_tile<1>(std::int64_t{block} * Policy.tile());
+  unsigned looks = 0;
 #pragma unroll 1
-    for (std::int64_t t = std::int64_t{block} + blocks; t < tiles; t += blocks) {
-      if constexpr (Reducer::settles) {
-        if (settled.is_settled(reducer.settled(mine.value()), looks++)) return mine.value();
-      }
-      mine.add_tile(t * Policy.tile());
+  for (std::int64_t t = std::int64_t{block} + blocks; t < tiles; t += blocks) {
+    if constexpr (Reducer::settles) {
+      if (settled.is_settled(reducer.settled(mine.value()), looks++)) return mine.value();
     }
-    const std::int64_t step = std::int64_t{blocks} * Policy.nt;
-    for (std::int64_t i = tiles * Policy.tile() + std::int64_t{block} * Policy.nt + threadIdx.x;
-         i < n; i += step) {
-      mine.add_item(i);
-    }
-    return mine.value();
+    mine.template add_tile<0>(t * Policy.tile());
   }
-};
+  const std::int64_t step = std::int64_t{blocks} * Policy.nt;
+  for (std::int64_t i = tiles * Policy.tile() + std::int64_t{block} * Policy.nt + threadIdx.x;
+       i < n; i += step) {
+    mine.add_item(i);
+  }
+  return mine.value();
+}
 
 /// The fold of every row of a forest of one length, a tile and a packet at least for each block. A
 /// range is one row. x of the grid is the row; of several blocks along y the last to arrive folds
@@ -259,7 +242,6 @@ template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, 
 __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
     any_order_kernel(Forest forest, Reducer reducer, Init init, Out out, unsigned* settled,
                      scratch<typename Reducer::accumulator> memory) {
-  using fold = any_order_fold<tile_policy{Nt, Vt}, typename Forest::source_type, Reducer>;
   using place = cleared_before<std::remove_cvref_t<decltype(out + std::int64_t{})>>;
   using blocks_fold = partials_fold<Nt, Reducer, Init, place>;
   __shared__ typename blocks_fold::shared_memory shared;
@@ -268,7 +250,8 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   const unsigned block = blockIdx.y;
   const unsigned blocks = gridDim.y;
   const auto source = forest.tree(row);
-  const auto mine = fold{source, reducer, forest.length, {settled}, block, blocks}.fold();
+  const auto mine = cuda::fold_any_order<tile_policy{Nt, Vt}>(source, reducer, forest.length,
+                                                              settled_flag{settled}, block, blocks);
   const auto value =
       cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
   const place to{out + row, Reducer::settles ? settled : nullptr};
@@ -279,8 +262,8 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   of_row.climb_from(partials, block, block + 1, blocks);
 }
 
-/// A range as a forest of one row, and its output. Both are used as they are: a `+` of theirs,
-/// which a range never needed, may be for the host alone.
+/// A range as a forest of one row, used as it is: a `+` of the source's, which a range never
+/// needed, may be for the host alone.
 template <class Source>
 struct one_row {
   using source_type = Source;
@@ -289,12 +272,6 @@ struct one_row {
   std::int64_t length;
 
   TILEFOLD_HD const Source& tree(std::int64_t) const { return source; }
-};
-template <class Out>
-struct one_output {
-  Out out;
-
-  TILEFOLD_HD friend const Out& operator+(const one_output& of, std::int64_t) { return of.out; }
 };
 
 template <class Reducer>

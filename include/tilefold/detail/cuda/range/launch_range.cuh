@@ -145,8 +145,8 @@ template <class Build, class Policy, class Source, class Reducer, class Init, cl
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream,
                  const WorkspaceFor& workspace_for) {
-  using job_type = range_job<Source, Reducer, Init, Out>;
-  const job_type job{source, {reducer, {0u}}, init, n, out, gpu, stream};
+  const range_job<Source, Reducer, Init, Out> job{source, {reducer, {0u}}, init, n, out,
+                                                  gpu,    stream};
   constexpr int bytes = item_bytes<Source>;
   constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
   constexpr bool is_default = std::is_same_v<Policy, default_policy>;

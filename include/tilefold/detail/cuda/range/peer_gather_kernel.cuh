@@ -53,9 +53,6 @@ TILEFOLD_D unsigned read_flag(const unsigned* flag) {
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
   return value;
 }
-TILEFOLD_D void raise_flag(unsigned* flag, unsigned value) {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
-}
 
 /// Waits until `flag` is at `turn`, or one of two ranks has left; whether the flag is there.
 TILEFOLD_D bool await_turn(const unsigned* flag, unsigned turn, const unsigned* left_own,
@@ -99,7 +96,7 @@ __global__ void __launch_bounds__(peer_gather_nt)
   if (threadIdx.x == 0) {
     is_there = false;
     if (!given_up) {
-      cuda::raise_flag(other.flags + rank, turn);
+      cuda::store_behind_all(other.flags + rank, turn);
       own.turns[peer] = turn;
       is_there = cuda::await_turn(own.flags + peer, turn, left + rank, left + peer);
       if (!is_there) own.given_up[peer] = 1;

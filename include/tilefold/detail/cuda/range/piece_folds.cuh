@@ -74,10 +74,7 @@ template <class T>
 TILEFOLD_D void announce(const result_places<T, false>& out, int begin, int end) {
   if (threadIdx.x >= warp_size) return;
   for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += warp_size) {
-    asm volatile(
-        "st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.tickets + i)),
-        "r"(out.ticket)
-        : "memory");
+    cuda::store_behind_all(out.tickets + i, out.ticket);
   }
 }
 

@@ -251,57 +251,6 @@ class unit_fold {
   }
 };
 
-/// Whole tiles of packets, as tile_kernel folds them.
-template <tile_policy Policy, class Source, class Reducer>
-struct packed_tiles {
-  using acc = typename Reducer::accumulator;
-  static constexpr int nt = Policy.nt;
-  static constexpr int vt = Policy.vt;
-  using work = tile_work<Policy, Source, Reducer, unfinished, acc*>;
-  static constexpr int resident_blocks = work::resident_blocks;
-  static constexpr bool starts_early = work::starts_early;
-  using shared_memory = typename work::shared_memory;
-
-  /// Folds tiles [t, end) of a source of n items, as far as they may be read as a whole, each to
-  /// its place. Returns the first that may not.
-  TILEFOLD_D static unsigned fold(const Source& source, const Reducer& reducer,
-                                  shared_memory& shared, std::int64_t n, acc* partials, unsigned t,
-                                  unsigned end) {
-    constexpr unsigned several = 2;  // so a tile's value is no result
-    const unfinished init{};
-    acc* const no_result = nullptr;
-    return work{source, {reducer, init, no_result, shared}, n}.fold_whole_tiles(partials, t, end,
-                                                                                several);
-  }
-};
-
-/// Whole tiles of cells, as staged_tile_work folds them.
-template <class Source, class Reducer>
-struct staged_tiles {
-  using acc = typename Reducer::accumulator;
-  using fold_type = staged_fold_of_tiles<Source, Reducer>;
-  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
-  static constexpr int nt = shape.nt;
-  static constexpr int vt = shape.policy().vt;
-  using work = staged_tile_work<Source, Reducer, unfinished, acc*>;
-  static constexpr int resident_blocks = work::resident_blocks;
-  static constexpr bool starts_early = work::starts_early;
-  using shared_memory = typename work::shared_memory;
-
-  TILEFOLD_D static unsigned fold(const Source& source, const Reducer& reducer,
-                                  shared_memory& shared, std::int64_t n, acc* partials, unsigned t,
-                                  unsigned end) {
-    const fold_type tiles(source, reducer, shared.stages);
-    const auto whole = static_cast<unsigned>(
-        detail::larger(n - tiles.overread_items(), std::int64_t{0}) / fold_type::tile);
-    end = (min)(end, whole);
-    tiles.whole_tiles(t, end, [&](const acc& value, unsigned at) {
-      if (threadIdx.x == 0) ::new (static_cast<void*>(partials + at)) acc(value);
-    });
-    return (max)(t, end);
-  }
-};
-
 /// The nodes of one level that lie in a piece: nodes [first, last) of the whole sequence's.
 template <class Acc>
 struct piece_level {
@@ -331,15 +280,17 @@ struct piece_length {
   TILEFOLD_D const tile_shares& shares(const tree::aligned_blocks&, int) const { return dealt; }
 };
 
-/// One block's work. The items are `source`'s, and values are written through `out`.
+/// One block's work, whose whole tiles `Tiles` folds: the work of a range. The items are
+/// `source`'s, and values are written through `out`.
 template <class Tiles, class Source, class Reducer, class Out>
 class piece_work {
   using acc = typename Reducer::accumulator;
-  static constexpr int nt = Tiles::nt;
-  static constexpr int tile = nt * Tiles::vt;
+  static constexpr int nt = Tiles::policy.nt;
+  static constexpr int vt = Tiles::policy.vt;
+  static constexpr int tile = nt * vt;
   static constexpr int tile_bits = tree::floor_log2(tile);
   static constexpr int group_bits = tree::floor_log2(nt * group_vt);
-  static constexpr int stretch = detail::smaller(stretch_items<Source>, Tiles::vt);
+  static constexpr int stretch = detail::smaller(stretch_items<Source>, vt);
 
  public:
   static constexpr int resident_blocks = Tiles::resident_blocks;
@@ -366,13 +317,18 @@ class piece_work {
     std::int64_t folded = whole_begin;
     if (whole_begin < whole_end) {
       const std::int64_t skipped = (whole.first << tile_bits) - blocks.begin;
+      constexpr unsigned several = 2;  // so a tile's value is no result
+      acc* const no_result = nullptr;
+      const Source items = detail::starting_at(source, skipped);
+      const Tiles tiles{items,
+                        {grid.reducer, grid.init, no_result, grid.shared},
+                        blocks.end - blocks.begin - skipped};
       folded =
-          whole.first + Tiles::fold(detail::starting_at(source, skipped), grid.reducer, grid.shared,
-                                    blocks.end - blocks.begin - skipped, memory.partials,
-                                    static_cast<unsigned>(whole_begin - whole.first),
-                                    static_cast<unsigned>(whole_end - whole.first));
+          whole.first + tiles.fold_whole_tiles(
+                            memory.partials, static_cast<unsigned>(whole_begin - whole.first),
+                            static_cast<unsigned>(whole_end - whole.first), several, grid.shared);
     }
-    // Cut tiles, and whole tiles that Tiles::fold() could not read because it would overread.
+    // Cut tiles, and whole tiles that `Tiles` could not read because it would overread.
 #pragma unroll 1
     for (std::int64_t t = begin; t < end; ++t) {
       if (t >= whole_begin && t < folded) t = folded;
@@ -408,10 +364,9 @@ class piece_work {
     const item_stretches<Source, Reducer, stretch> stretches{
         source, grid.reducer, position - blocks.begin, blocks.end - blocks.begin};
     slot<acc> node;
-    if (fold_unit<Tiles::vt>(node, stretches,
-                             detail::larger(blocks.begin - position, std::int64_t{0}),
-                             detail::smaller(blocks.end - position, std::int64_t{tile}),
-                             block_writer{*this, position, 0})) {
+    if (fold_unit<vt>(node, stretches, detail::larger(blocks.begin - position, std::int64_t{0}),
+                      detail::smaller(blocks.end - position, std::int64_t{tile}),
+                      block_writer{*this, position, 0})) {
       if (threadIdx.x == 0)
         ::new (static_cast<void*>(whole.memory.partials + (t - whole.first))) acc(node.value);
     }
@@ -477,8 +432,8 @@ class piece_work {
 template <int Nt, int Vt, bool Staged, class Source, class Reducer, class Out>
 struct work_in_tiles<piece_length, Nt, Vt, Staged, Source, Reducer, unfinished, Out>
     : std::type_identity<
-          piece_work<std::conditional_t<Staged, staged_tiles<Source, Reducer>,
-                                        packed_tiles<tile_policy{Nt, Vt}, Source, Reducer>>,
+          piece_work<typename work_in_tiles<told_length, Nt, Vt, Staged, Source, Reducer,
+                                            unfinished, typename Reducer::accumulator*>::type,
                      Source, Reducer, Out>> {};
 
 }  // namespace tilefold::detail::cuda

@@ -119,7 +119,8 @@ class staged_tile_work {
   static constexpr int tile = fold_type::tile;
 
  public:
-  using grid_type = partials_fold<staged_shape_of<Source, Reducer>.nt, Reducer, Init, Out>;
+  static constexpr tile_policy policy = staged_shape_of<Source, Reducer>.policy();
+  using grid_type = partials_fold<policy.nt, Reducer, Init, Out>;
   static constexpr int resident_blocks = staged_shape_of<Source, Reducer>.blocks;
   static constexpr bool starts_early = false;
   struct shared_memory : grid_type::shared_memory {
@@ -135,12 +136,7 @@ class staged_tile_work {
     const unsigned begin = shares.first(blockIdx.x);
     const unsigned end = shares.first(blockIdx.x + 1);
     const unsigned tiles = shares.first(gridDim.x);
-    // Only the last tile of all lacks items, or the last two lack some that a whole fold overreads.
-    const auto whole =
-        static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
-    fold.whole_tiles(begin, (min)(end, whole), [&](const acc& value, unsigned t) {
-      grid.write_node(value, memory.partials + t, tiles);
-    });
+    const unsigned whole = fold_whole(fold, memory.partials, begin, end, tiles);
 #pragma unroll 1
     for (unsigned t = (max)(begin, whole); t < end; ++t) {
       const std::int64_t left = n - std::int64_t{t} * tile;
@@ -148,6 +144,26 @@ class staged_tile_work {
                       memory.partials + t, tiles);
     }
     grid.climb_from(memory, begin, end, tiles);
+  }
+
+  /// As of tile_work.
+  TILEFOLD_D unsigned fold_whole_tiles(acc* partials, unsigned t, unsigned end, unsigned tiles,
+                                       shared_memory& shared) const {
+    const fold_type fold(source, grid.reducer, shared.stages);
+    return (max)(t, (min)(end, fold_whole(fold, partials, t, end, tiles)));
+  }
+
+ private:
+  // Returns the first of all tiles that is not whole: only the last tile of all lacks items, or the
+  // last two lack some that a whole fold overreads.
+  TILEFOLD_D unsigned fold_whole(const fold_type& fold, acc* partials, unsigned t, unsigned end,
+                                 unsigned tiles) const {
+    const auto whole =
+        static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
+    fold.whole_tiles(t, (min)(end, whole), [&](const acc& value, unsigned at) {
+      grid.write_node(value, partials + at, tiles);
+    });
+    return whole;
   }
 };
 
@@ -160,6 +176,7 @@ class tile_work {
   using cut_tile = tile_fold<Policy, false, Source, Reducer>;
 
  public:
+  static constexpr tile_policy policy = Policy;
   using grid_type = partials_fold<Policy.nt, Reducer, Init, Out>;
   static constexpr int resident_blocks = min_resident_blocks(Policy.nt, folded_bytes<Reducer>);
   static constexpr bool starts_early = true;
@@ -169,18 +186,24 @@ class tile_work {
   const grid_type grid;
   std::int64_t n;
 
-  TILEFOLD_D void run(const tile_shares& shares, scratch<acc> memory, shared_memory&) const {
+  TILEFOLD_D void run(const tile_shares& shares, scratch<acc> memory, shared_memory& shared) const {
     const unsigned begin = shares.first(blockIdx.x);
     const unsigned end = shares.first(blockIdx.x + 1);
     const unsigned tiles = shares.first(gridDim.x);
-    fold_tiles(memory.partials, begin, end, tiles);
+    // Only the last tile of all lacks items, or the last two lack items that a full fold overreads.
+#pragma unroll 1
+    for (unsigned t = fold_whole_tiles(memory.partials, begin, end, tiles, shared); t < end; ++t) {
+      grid.write_node(
+          cut_tile::fold(source, grid.reducer, first_item(t), items_in(t), grid.warp_values(t)),
+          memory.partials + t, tiles);
+    }
     grid.climb_from(memory, begin, end, tiles);
   }
 
   /// Folds tiles [t, end), as far as they are whole, each to its place among the partials of
   /// `tiles`. Returns the first that is not.
-  TILEFOLD_D unsigned fold_whole_tiles(acc* partials, unsigned t, unsigned end,
-                                       unsigned tiles) const {
+  TILEFOLD_D unsigned fold_whole_tiles(acc* partials, unsigned t, unsigned end, unsigned tiles,
+                                       shared_memory&) const {
     if constexpr (ahead::pays) {
       if (full_tile::overread_items(source) == 0) t = fold_tiles_ahead(partials, t, end, tiles);
     }
@@ -194,17 +217,6 @@ class tile_work {
   }
 
  private:
-  // Only the last tile of all lacks items, or the last two lack items that a full fold overreads.
-  TILEFOLD_D void fold_tiles(acc* partials, unsigned t, unsigned end, unsigned tiles) const {
-    t = fold_whole_tiles(partials, t, end, tiles);
-#pragma unroll 1
-    for (; t < end; ++t) {
-      grid.write_node(
-          cut_tile::fold(source, grid.reducer, first_item(t), items_in(t), grid.warp_values(t)),
-          partials + t, tiles);
-    }
-  }
-
   // Returns the first tile that is not whole.
   TILEFOLD_D unsigned fold_tiles_ahead(acc* partials, unsigned t, unsigned end,
                                        unsigned tiles) const {

@@ -4,9 +4,9 @@
 // which the order is that of the neighbour tree, go to the executor as they are:
 //
 //     a range, rows, columns of up to 3 blocks of items      the executor's own launch
-//     longer                                                 split_trees_kernel
+//     longer                                                 blocks_kernel, of split_trees
 //     segments, arrays                       the executor's launches, to which long ones seem to be
-//                                            empty; then long_trees_kernel, which writes those
+//                                            empty; then blocks_kernel of long_trees writes those
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include <tilefold/detail/core/sequential.hpp>
 #include <tilefold/detail/cuda/base/forest_job.cuh>
-#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/detail/cuda/sequential/sequential_kernel.cuh>
 #include <tilefold/detail/verbs/verb.hpp>
@@ -26,19 +26,6 @@ template <class Build>
 class basic_cuda_executor;
 
 namespace detail::cuda {
-
-/// Where the only result of a forest goes.
-template <class Out>
-struct only_output {
-  using difference_type = std::int64_t;
-
-  Out out;
-
-  TILEFOLD_HD friend Out operator+(const only_output& only, std::int64_t) { return only.out; }
-};
-
-template <class Out>
-only_output(Out) -> only_output<Out>;
 
 /// Threads and items: a tile is no longer than a block of items.
 template <std::int64_t Block, class Source, class Reducer>
@@ -61,24 +48,18 @@ constexpr workspace_demand split_demand(std::int64_t trees, std::int64_t slices,
           trees * tree::num_blocks(slices, sequence_chunk) * arrival_bytes};
 }
 
-template <class Build, std::int64_t Block, class Job>
-auto ready_long_trees(const Job& job) {
+/// blocks_kernel for such slices.
+template <class Build, std::int64_t Block, template <std::int64_t, class> class Slices, class Job>
+auto ready_sequences(const Job& job) {
   constexpr tile_policy policy =
       sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
-  static known_kernel known;
-  return known.on(job.gpu,
-                  &long_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
-                                     closed_reducer<typename Job::reducer_type>,
-                                     typename Job::init_type, typename Job::out_type>,
-                  "long_trees_kernel", policy.nt, starts::early);
+  return cuda::ready_blocks<Build, policy, Slices<Block, typename Job::acc>>(job);
 }
 
 /// Folds the trees of the job's forest, which have `length` items each: more than three blocks.
 template <class Build, std::int64_t Block, class Job, class WorkspaceFor>
 void launch_split_trees(const Job& job, std::int64_t length, const WorkspaceFor& workspace_for) {
   using acc = typename Job::acc;
-  constexpr tile_policy policy =
-      sequential_policy<Block, typename Job::source_type, typename Job::reducer_type>();
   const std::int64_t trees = job.forest.size();
   const std::int64_t slices = tree::num_blocks(length, Block);
   if (slices > most_tiles) {
@@ -86,24 +67,18 @@ void launch_split_trees(const Job& job, std::int64_t length, const WorkspaceFor&
                               std::to_string(slices) + " blocks of " + std::to_string(Block) +
                               ", more than one launch can cover");
   }
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu,
-               &split_trees_kernel<Build, policy.nt, policy.vt, Block, typename Job::forest_type,
-                                   closed_reducer<typename Job::reducer_type>,
-                                   typename Job::init_type, typename Job::out_type>,
-               "split_trees_kernel", policy.nt, starts::early);
+  const auto kernel = cuda::ready_sequences<Build, Block, split_trees>(job);
   // A warp joins one tree, or more if there are more trees than warps in an eighth of the blocks.
   const std::int64_t joiners =
-      detail::smaller(tree::num_blocks(trees, std::int64_t{policy.nt / warp_size}),
+      detail::smaller(tree::num_blocks(trees, std::int64_t{kernel.nt / warp_size}),
                       detail::larger(kernel.resident / 8, std::int64_t{1}));
   const std::int64_t workers =
       detail::smaller(trees * slices, detail::larger(kernel.resident - joiners, std::int64_t{1}));
   const workspace& space = workspace_for(cuda::split_demand(trees, slices, sizeof(acc)));
-  kernel.launch(workers + joiners, job.stream, job.forest,
-                split_trees<acc>{trees, length, slices, static_cast<unsigned>(workers),
-                                 space.partials<acc>(), space.arrivals()},
-                job.reducer, job.init, job.out);
+  kernel.launch(workers + joiners, job.stream,
+                {trees, length, slices, static_cast<unsigned>(workers), space.partials<acc>(),
+                 space.arrivals()},
+                job.forest, job.reducer, job.init, job.out);
 }
 
 }  // namespace detail::cuda
@@ -127,7 +102,7 @@ struct sequential_folds<basic_cuda_executor<Build>> {
         [&](const auto& place) {
           exec.or_finish([&] {
             launch<Block>(equal_forest{source, 1, n}, n, reducer.of_block(), init,
-                          cuda::only_output{place});
+                          cuda::one_output{place});
           });
         },
         [](cudaStream_t stream) { cuda::check(cudaStreamSynchronize(stream), "fold"); });
@@ -140,7 +115,7 @@ struct sequential_folds<basic_cuda_executor<Build>> {
       exec.template fold_into<Policy>(source, reducer.of_block(), init, n, out);
     } else {
       launch<Block>(equal_forest{source, 1, n}, n, reducer.of_block(), init,
-                    cuda::only_output{exec.accessible(out, "out")});
+                    cuda::one_output{exec.accessible(out, "out")});
     }
   }
 
@@ -169,7 +144,7 @@ struct sequential_folds<basic_cuda_executor<Build>> {
         exec.in_context([&](const cuda::device_info& gpu, cudaStream_t stream, const auto&) {
           const auto job =
               cuda::job_of(forest, reducer.of_block(), init, no_empty_tree{}, results, gpu, stream);
-          use(job, cuda::ready_long_trees<Build, Block>(job));
+          use(job, cuda::ready_sequences<Build, Block, cuda::long_trees>(job));
         });
       };
       // What can fail ahead of a launch fails here.
@@ -177,8 +152,8 @@ struct sequential_folds<basic_cuda_executor<Build>> {
       exec.template fold_forest<Policy>(short_trees{forest, most}, most_trees, reducer.of_block(),
                                         init, empty, short_results{forest, most, results});
       with_kernel([&](const auto& job, const auto& kernel) {
-        kernel.launch(kernel.most(most_trees), job.stream, job.forest, most, job.reducer, job.init,
-                      job.out);
+        kernel.launch(kernel.most(most_trees), job.stream, {most}, job.forest, job.reducer,
+                      job.init, job.out);
       });
     }
   }

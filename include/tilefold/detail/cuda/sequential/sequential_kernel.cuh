@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Folds in the order of sequential_blocks(), of trees that are longer than three blocks of items: a
-// thread block folds a block of items as a slice (forest/blocks_kernel.cuh), and the values of a
-// tree are joined from left to right.
+// thread block of blocks_kernel folds a block of items as a slice, and the values of a tree are
+// joined from left to right.
 //
-//     trees of one length: split_trees_kernel
+//     trees of one length: split_trees
 //
 //         workers   | block 0 | block 1 | block 2 | ...     dealt in turn, so that the first are
 //         partials  [   v0        v1        v2      ]       there first, 256 with one counter
 //         joiners   a warp a tree waits for a counter, fetches the values and joins them, while
 //                   the workers go on
 //
-//     lengths that only the GPU knows: long_trees_kernel, a thread block a tree
+//     lengths that only the GPU knows: long_trees, a thread block a tree
 //
 //         tree      | block 0 | block 1 | block 2 | block 3 | ...     one after the other, each
 //         total         v0   v0 v1   (v0 v1) v2    ...                joined by the first thread
@@ -34,68 +34,57 @@ TILEFOLD_D void join_next(const Reducer& reducer, slot<Acc>& total, const Acc& n
   total.put(both);
 }
 
-/// Folds the trees of more than `most_short` items, of any lengths, and leaves the others alone.
-/// Block b looks at trees b, b + blocks..., Nt of them at a time.
-template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
-          class Out>
-__global__ void __launch_bounds__(
-    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
-    long_trees_kernel(Forest forest, std::int64_t most_short, Reducer reducer, Init init, Out out) {
-  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
-  using acc = typename Reducer::accumulator;
-  __shared__ typename work_type::shared_memory shared;
-  __shared__ unsigned found[Nt / warp_size];
-  cuda::wait_for_previous_launch();
-  work_type work{forest, reducer, init, out, nullptr, nullptr, shared};
-  const std::int64_t trees = forest.size();
-  const auto blocks = static_cast<std::int64_t>(gridDim.x);
-  for (auto first = static_cast<std::int64_t>(blockIdx.x); first < trees; first += blocks * Nt) {
-    const std::int64_t mine = first + static_cast<std::int64_t>(threadIdx.x) * blocks;
-    const bool is_long = mine < trees && forest.count(mine) > most_short;
-    const unsigned of_warp = __ballot_sync(full_warp, is_long);
-    if (threadIdx.x % warp_size == 0) found[threadIdx.x / warp_size] = of_warp;
-    if (!__syncthreads_or(is_long)) continue;
+/// The trees of more than `most_short` items, of any lengths; the others are left alone. Block b
+/// looks at trees b, b + blocks..., as many at a time as it has threads.
+template <std::int64_t Block, class Acc>
+struct long_trees {
+  std::int64_t most_short;
+  Acc* partials = nullptr;  // none, nor counters
+  unsigned* arrivals = nullptr;
+
+  template <class Work>
+  TILEFOLD_D void fold(const Work& work) const {
+    __shared__ unsigned found[Work::nt / warp_size];
+    const std::int64_t trees = work.forest.size();
+    const auto blocks = static_cast<std::int64_t>(gridDim.x);
+    for (auto first = static_cast<std::int64_t>(blockIdx.x); first < trees;
+         first += blocks * Work::nt) {
+      const std::int64_t mine = first + static_cast<std::int64_t>(threadIdx.x) * blocks;
+      const bool is_long = mine < trees && work.forest.count(mine) > most_short;
+      const unsigned of_warp = __ballot_sync(full_warp, is_long);
+      if (threadIdx.x % warp_size == 0) found[threadIdx.x / warp_size] = of_warp;
+      if (!__syncthreads_or(is_long)) continue;
 #pragma unroll 1
-    for (int w = 0; w < Nt / warp_size; ++w) {
+      for (int w = 0; w < Work::nt / warp_size; ++w) {
 #pragma unroll 1
-      for (unsigned left = found[w]; left != 0; left &= left - 1) {
-        const std::int64_t t = first + (w * warp_size + __ffs(static_cast<int>(left)) - 1) * blocks;
-        const std::int64_t count = forest.count(t);
-        const auto slices = static_cast<int>(tree::num_blocks(count, Block));
-        slot<acc> total;
-#pragma unroll 1
-        for (int s = 0; s < slices; ++s) {
-          slot<acc> value;
-          work.fold(tree_slice{t, count, Block, s, slices, 0}, value);
-          if (threadIdx.x == 0 && s == 0) total.put(value.value);
-          if (threadIdx.x == 0 && s > 0) cuda::join_next(reducer, total, value.value);
+        for (unsigned left = found[w]; left != 0; left &= left - 1) {
+          const int nth = w * warp_size + __ffs(static_cast<int>(left)) - 1;
+          fold_tree(work, first + nth * blocks);
         }
-        if (threadIdx.x == 0) work.write_tree(t, total.value);
       }
+      __syncthreads();  // all have read what was found
     }
-    __syncthreads();  // all have read what was found
   }
-}
+
+ private:
+  template <class Work>
+  TILEFOLD_D static void fold_tree(const Work& work, std::int64_t t) {
+    const std::int64_t count = work.forest.count(t);
+    const auto slices = static_cast<int>(tree::num_blocks(count, Block));
+    slot<Acc> total;
+#pragma unroll 1
+    for (int s = 0; s < slices; ++s) {
+      slot<Acc> value;
+      work.fold(tree_slice{t, count, Block, s, slices, 0}, value);
+      if (threadIdx.x == 0 && s == 0) total.put(value.value);
+      if (threadIdx.x == 0 && s > 0) cuda::join_next(work.reducer, total, value.value);
+    }
+    if (threadIdx.x == 0) work.write_tree(t, total.value);
+  }
+};
 
 /// Values that have one counter.
 inline constexpr int sequence_chunk = 256;
-
-/// Trees of one length, and where the values of their blocks go. Counters are zero before and
-/// after.
-template <class Acc>
-struct split_trees {
-  std::int64_t trees;
-  std::int64_t length;
-  std::int64_t slices;  // of a tree
-  unsigned workers;     // thread blocks; the others are joiners
-  Acc* partials;
-  unsigned* arrivals;
-
-  TILEFOLD_D unsigned* counter(std::int64_t t, std::int64_t slice) const {
-    const std::int64_t chunks = tree::num_blocks(slices, std::int64_t{sequence_chunk});
-    return arrivals + (t * chunks + slice / sequence_chunk);
-  }
-};
 
 /// Counts a partial that this thread has written.
 TILEFOLD_D void count_partial(unsigned* arrivals) {
@@ -122,7 +111,7 @@ TILEFOLD_D void wait_for_partials(const unsigned* arrivals, unsigned size) {
 ///
 ///     lanes     fetch values 128 .. 255 into registers      while these are on their way,
 ///     shared    values 0 .. 127                             every lane joins them, one by one
-template <int Nt, class Reducer>
+template <int Nt, class Plan, class Reducer>
 class tree_joiner {
   using acc = typename Reducer::accumulator;
   static constexpr int num_warps = Nt / warp_size;
@@ -131,30 +120,32 @@ class tree_joiner {
       floor_power_of_two(12288 / (num_warps * static_cast<int>(sizeof(acc)))), 1, 128);
   static constexpr int of_lane = (step + warp_size - 1) / warp_size;
 
- public:
-  struct shared_memory {
+  struct memory_of_block {
     slot<acc> of_warp[num_warps][step];
   };
 
-  /// Calls write(tree, value) in one thread for every tree of this warp.
-  template <class Write>
-  TILEFOLD_D static void join(const split_trees<acc>& plan, const Reducer& reducer,
-                              shared_memory& shared, const Write& write) {
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+ public:
+  /// Joins every tree of this warp.
+  template <class Work>
+  TILEFOLD_D static void join(const Plan& plan, const Work& work) {
+    // A joiner folds no slices. Where these are staged, there is no room but in their memory.
+    constexpr bool fits = sizeof(memory_of_block) <= sizeof(work.shared);
+    __shared__ std::conditional_t<fits, char, memory_of_block> own;
+    auto& memory =
+        *reinterpret_cast<memory_of_block*>(fits ? static_cast<void*>(&work.shared) : &own);
     const auto warps = static_cast<std::int64_t>(gridDim.x - plan.workers) * num_warps;
     const auto joiner = static_cast<std::int64_t>(blockIdx.x - plan.workers);
-    for (std::int64_t t = joiner * num_warps + warp; t < plan.trees; t += warps) {
-      tree_joiner tree{plan, reducer, t, shared.of_warp[warp],
-                       static_cast<int>(threadIdx.x) % warp_size};
+    for (std::int64_t t = joiner * num_warps + warp_of_thread(); t < plan.trees; t += warps) {
+      tree_joiner tree{plan, work.reducer, t, memory.of_warp[warp_of_thread()], lane_of_thread()};
       slot<acc> total;
       tree.fetch(0);
       tree.join_all(total);
-      if (tree.lane_ == 0) write(t, total.value);
+      if (tree.lane_ == 0) work.write_tree(t, total.value);
     }
   }
 
  private:
-  TILEFOLD_D tree_joiner(const split_trees<acc>& plan, const Reducer& reducer, std::int64_t t,
+  TILEFOLD_D tree_joiner(const Plan& plan, const Reducer& reducer, std::int64_t t,
                          slot<acc>* values, int lane)
       : plan_(plan), reducer_(reducer), tree_(t), values_(values), lane_(lane) {}
 
@@ -201,7 +192,7 @@ class tree_joiner {
     }
   }
 
-  const split_trees<acc>& plan_;
+  const Plan& plan_;
   const Reducer& reducer_;
   const std::int64_t tree_;
   slot<acc>* const values_;
@@ -209,41 +200,39 @@ class tree_joiner {
   registers<acc, of_lane> fetched_;
 };
 
-template <class Build, int Nt, int Vt, std::int64_t Block, class Forest, class Reducer, class Init,
-          class Out>
-__global__ void __launch_bounds__(
-    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
-    split_trees_kernel(Forest forest, split_trees<typename Reducer::accumulator> plan,
-                       Reducer reducer, Init init, Out out) {
-  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
-  using joiner_type = tree_joiner<Nt, Reducer>;
-  using acc = typename Reducer::accumulator;
-  using of_work = typename work_type::shared_memory;
-  using of_joiner = typename joiner_type::shared_memory;
-  // A thread block needs one of the two; both together may be more than there is.
-  alignas(of_work) alignas(of_joiner)
-      __shared__ unsigned char memory[detail::larger(sizeof(of_work), sizeof(of_joiner))];
-  cuda::wait_for_previous_launch();
-  work_type work{forest, reducer, init, out, nullptr, nullptr, *reinterpret_cast<of_work*>(memory)};
-  if (blockIdx.x >= plan.workers) {
-    joiner_type::join(plan, reducer, *reinterpret_cast<of_joiner*>(memory),
-                      [&](std::int64_t t, const acc& value) { work.write_tree(t, value); });
-    return;
-  }
+/// Trees of one length, and where the values of their blocks go. Counters are zero before and
+/// after.
+template <std::int64_t Block, class Acc>
+struct split_trees {
+  std::int64_t trees;
+  std::int64_t length;
+  std::int64_t slices;  // of a tree
+  unsigned workers;     // thread blocks; the others are joiners
+  Acc* partials;
+  unsigned* arrivals;
+
+  template <class Work>
+  TILEFOLD_D void fold(const Work& work) const {
+    using joiner = tree_joiner<Work::nt, split_trees, std::remove_cvref_t<decltype(work.reducer)>>;
+    if (blockIdx.x >= workers) return joiner::join(*this, work);
 #pragma unroll 1
-  for (auto i = static_cast<std::int64_t>(blockIdx.x); i < plan.trees * plan.slices;
-       i += plan.workers) {
-    const std::int64_t t = i / plan.slices;
-    const std::int64_t s = i - t * plan.slices;
-    slot<acc> value;
-    work.fold(
-        tree_slice{t, plan.length, Block, static_cast<int>(s), static_cast<int>(plan.slices), 0},
-        value);
-    if (threadIdx.x == 0) {
-      ::new (static_cast<void*>(plan.partials + i)) acc(value.value);
-      cuda::count_partial(plan.counter(t, s));
+    for (auto i = static_cast<std::int64_t>(blockIdx.x); i < trees * slices; i += workers) {
+      const std::int64_t t = i / slices;
+      const std::int64_t s = i - t * slices;
+      slot<Acc> value;
+      work.fold(tree_slice{t, length, Block, static_cast<int>(s), static_cast<int>(slices), 0},
+                value);
+      if (threadIdx.x == 0) {
+        ::new (static_cast<void*>(partials + i)) Acc(value.value);
+        cuda::count_partial(counter(t, s));
+      }
     }
   }
-}
+
+  TILEFOLD_D unsigned* counter(std::int64_t t, std::int64_t slice) const {
+    const std::int64_t chunks = tree::num_blocks(slices, std::int64_t{sequence_chunk});
+    return arrivals + (t * chunks + slice / sequence_chunk);
+  }
+};
 
 }  // namespace tilefold::detail::cuda
