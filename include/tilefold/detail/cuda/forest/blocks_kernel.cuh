@@ -41,13 +41,19 @@ constexpr bool stages_slices(int nt) {
 }
 
 /// Blocks that one SM shall hold at least.
-template <class Source, class Reducer>
+template <class Forest, class Reducer>
 constexpr int min_resident_slice_blocks(int nt) {
-  if constexpr (stages_trees<Source, Reducer>) return staged_shape_of<Source, Reducer>.blocks;
-  if (cuda::stages_slices<Source, Reducer>(nt)) {
-    return min_resident_struct_warps(sizeof(typename Reducer::accumulator)) * warp_size / nt;
+  using source_type = typename Forest::source_type;
+  constexpr std::size_t acc_bytes = sizeof(typename Reducer::accumulator);
+  if constexpr (stages_trees<source_type, Reducer>) {
+    return staged_shape_of<source_type, Reducer>.blocks;
   }
-  return min_resident_blocks(nt, folded_bytes<Reducer>);
+  if (cuda::stages_slices<source_type, Reducer>(nt)) {
+    return min_resident_struct_warps(acc_bytes) * warp_size / nt;
+  }
+  // Trees of any length have more code, which needs registers for whole accumulators.
+  constexpr bool of_one_length = std::is_same_v<Forest, equal_forest<source_type>>;
+  return min_resident_blocks(nt, of_one_length ? folded_bytes<Reducer> : acc_bytes);
 }
 
 /// One block's work on slices.
@@ -381,8 +387,7 @@ struct queued_slices : long_queue<Acc> {
 
 template <class Build, int Nt, int Vt, class Slices, class Forest, class Reducer, class Init,
           class Out>
-__global__ void __launch_bounds__(
-    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
+__global__ void __launch_bounds__(Nt, (min_resident_slice_blocks<Forest, Reducer>(Nt)))
     blocks_kernel(Slices slices, Forest forest, Reducer reducer, Init init, Out out) {
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;

@@ -167,10 +167,17 @@ struct uncounted_trees {
   }
 };
 
+/// Blocks that one SM shall hold at least. As min_resident_slice_blocks().
+template <class Trees, class Forest, class Reducer>
+constexpr int min_resident_warps_blocks() {
+  constexpr bool of_one_length = std::is_same_v<Trees, equal_trees>;
+  constexpr std::size_t bytes =
+      of_one_length ? folded_bytes<Reducer> : sizeof(typename Reducer::accumulator);
+  return warps_for_trees<typename Forest::source_type>(bytes) * warp_size / warps_nt;
+}
+
 template <class Build, class Trees, class Forest, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(
-    warps_nt,
-    warps_for_trees<typename Forest::source_type>(folded_bytes<Reducer>) * warp_size / warps_nt)
+__global__ void __launch_bounds__(warps_nt, (min_resident_warps_blocks<Trees, Forest, Reducer>()))
     warps_kernel(Trees trees, Forest forest, Reducer reducer, Init init, Out out) {
   cuda::wait_for_previous_launch();
   if (trees.none()) return;
