@@ -47,6 +47,14 @@ template <class Real>
 struct real_pair {
   Real re, im;
 };
+template <complex_like T>
+TILEFOLD_HD auto as_pair(const T& z) {
+  return __builtin_bit_cast(real_pair<typename T::value_type>, z);
+}
+template <complex_like T>
+TILEFOLD_HD T from_pair(real_pair<typename T::value_type> z) {
+  return __builtin_bit_cast(T, z);
+}
 
 // At least `unsigned`, so that promotion cannot smuggle a signed (overflowing) type back in.
 template <wrapping_integer T>
@@ -223,30 +231,20 @@ template <class T>
 inline constexpr bool has_min_instruction = std::same_as<T, float> || std::same_as<T, double>;
 #endif
 
-// IEEE 754-2019 minimum (NanWins) or minimumNumber; -0 < +0. Two NaNs count as the same.
-template <bool NanWins, class T>
-TILEFOLD_HD T lesser(const T& a, const T& b) {
+// IEEE 754-2019 minimum or, if Greatest, maximum; minimumNumber or maximumNumber unless NanWins.
+// -0 < +0. Two NaNs count as the same.
+template <bool Greatest, bool NanWins, class T>
+TILEFOLD_HD T extreme(const T& a, const T& b) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (has_min_instruction<T>) return device_min<NanWins>(a, b);
+  if constexpr (has_min_instruction<T>) {
+    return Greatest ? device_max<NanWins>(a, b) : device_min<NanWins>(a, b);
+  }
 #endif
   if constexpr (floating<T>) {
     if (detail::is_nan(a)) return NanWins ? a : b;
     if (detail::is_nan(b)) return NanWins ? b : a;
   }
-  return detail::ordered_less(b, a) ? b : a;
-}
-
-// IEEE 754-2019 maximum (NanWins) or maximumNumber; -0 < +0. Two NaNs count as the same.
-template <bool NanWins, class T>
-TILEFOLD_HD T greater(const T& a, const T& b) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (has_min_instruction<T>) return device_max<NanWins>(a, b);
-#endif
-  if constexpr (floating<T>) {
-    if (detail::is_nan(a)) return NanWins ? a : b;
-    if (detail::is_nan(b)) return NanWins ? b : a;
-  }
-  return detail::ordered_less(a, b) ? b : a;
+  return (Greatest ? detail::ordered_less(a, b) : detail::ordered_less(b, a)) ? b : a;
 }
 
 template <class T>
@@ -256,6 +254,15 @@ template <class T>
 concept bitwise = integer<T> || std::same_as<T, std::byte>;
 template <bitwise T>
 using bits_of_t = std::conditional_t<std::same_as<T, std::byte>, unsigned char, T>;
+// A value as its bits, if it is such a one.
+template <class T>
+TILEFOLD_HD decltype(auto) as_bits(const T& x) {
+  if constexpr (bitwise<T>) {
+    return static_cast<bits_of_t<T>>(x);
+  } else {
+    return static_cast<const T&>(x);
+  }
+}
 template <class T>
 concept addable = wrapping_integer<T> || floating<T> || complex_like<T> || requires(const T& a) {
   { a + a } -> std::convertible_to<T>;
@@ -269,6 +276,14 @@ template <class T>
 concept orderable = floating<T> || (!complex_like<T> && requires(const T& a) {
                       { a < a } -> std::convertible_to<bool>;
                     });
+
+template <bool Greatest, bool NanWins>
+struct extreme_op {
+  template <orderable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return detail::extreme<Greatest, NanWins>(a, b);
+  }
+};
 
 }  // namespace detail
 
@@ -284,11 +299,10 @@ struct plus {
     } else if constexpr (detail::real<T>) {
       return detail::rounded_sum(a, b);
     } else if constexpr (detail::complex_like<T>) {
-      using pair = detail::real_pair<typename T::value_type>;
-      const auto x = __builtin_bit_cast(pair, a);
-      const auto y = __builtin_bit_cast(pair, b);
-      return __builtin_bit_cast(
-          T, (pair{detail::rounded_sum(x.re, y.re), detail::rounded_sum(x.im, y.im)}));
+      const auto x = detail::as_pair(a);
+      const auto y = detail::as_pair(b);
+      return detail::from_pair<T>(
+          {detail::rounded_sum(x.re, y.re), detail::rounded_sum(x.im, y.im)});
     } else {
       return a + b;
     }
@@ -308,14 +322,13 @@ struct multiplies {
     } else if constexpr (detail::real<T>) {
       return detail::rounded_product(a, b);
     } else if constexpr (detail::complex_like<T>) {
-      using pair = detail::real_pair<typename T::value_type>;
-      const auto x = __builtin_bit_cast(pair, a);
-      const auto y = __builtin_bit_cast(pair, b);
+      const auto x = detail::as_pair(a);
+      const auto y = detail::as_pair(b);
       const auto re = detail::rounded_sum(detail::rounded_product(x.re, y.re),
                                           -detail::rounded_product(x.im, y.im));
       const auto im = detail::rounded_sum(detail::rounded_product(x.re, y.im),
                                           detail::rounded_product(x.im, y.re));
-      return __builtin_bit_cast(T, (pair{re, im}));
+      return detail::from_pair<T>({re, im});
     } else {
       return a * b;
     }
@@ -323,82 +336,47 @@ struct multiplies {
 };
 
 /// IEEE 754-2019 minimum: a NaN operand wins, -0 < +0. Any type with < works.
-struct minimum {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::lesser<true>(a, b);
-  }
-};
+struct minimum : detail::extreme_op<false, true> {};
 
 /// IEEE 754-2019 maximum: a NaN operand wins, -0 < +0. Any type with < works.
-struct maximum {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::greater<true>(a, b);
-  }
-};
+struct maximum : detail::extreme_op<true, true> {};
 
 /// IEEE 754-2019 minimumNumber: a NaN operand is a missing value, -0 < +0.
-struct minimum_number {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::lesser<false>(a, b);
-  }
-};
+struct minimum_number : detail::extreme_op<false, false> {};
 
 /// IEEE 754-2019 maximumNumber: a NaN operand is a missing value, -0 < +0.
-struct maximum_number {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::greater<false>(a, b);
-  }
-};
+struct maximum_number : detail::extreme_op<true, false> {};
 
 /// a & b
 struct bit_and {
   template <class T>
-    requires detail::bitwise<T> || requires(const T& a) {
+    requires requires(const T& a) {
       { a& a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    if constexpr (detail::bitwise<T>) {
-      using bits = detail::bits_of_t<T>;
-      return static_cast<T>(static_cast<bits>(a) & static_cast<bits>(b));
-    } else {
-      return a & b;
-    }
+    return static_cast<T>(detail::as_bits(a) & detail::as_bits(b));
   }
 };
 
 /// a | b
 struct bit_or {
   template <class T>
-    requires detail::bitwise<T> || requires(const T& a) {
+    requires requires(const T& a) {
       { a | a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    if constexpr (detail::bitwise<T>) {
-      using bits = detail::bits_of_t<T>;
-      return static_cast<T>(static_cast<bits>(a) | static_cast<bits>(b));
-    } else {
-      return a | b;
-    }
+    return static_cast<T>(detail::as_bits(a) | detail::as_bits(b));
   }
 };
 
 /// a ^ b
 struct bit_xor {
   template <class T>
-    requires detail::bitwise<T> || requires(const T& a) {
+    requires requires(const T& a) {
       { a ^ a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    if constexpr (detail::bitwise<T>) {
-      using bits = detail::bits_of_t<T>;
-      return static_cast<T>(static_cast<bits>(a) ^ static_cast<bits>(b));
-    } else {
-      return a ^ b;
-    }
+    return static_cast<T>(detail::as_bits(a) ^ detail::as_bits(b));
   }
 };
 
@@ -439,29 +417,21 @@ struct op_traits {
 namespace detail {
 
 template <class T>
-inline constexpr bool exact_arithmetic = integer<T>;
+concept arithmetic_like = number<T> || complex_like<T>;
 
 // Ours: commutative on every type whose arithmetic we know, never assumed of a class.
-template <class T>
-struct known_op_traits {
-  static constexpr bool commutative = number<T> || complex_like<T>;
-  static constexpr bool order_free = exact_arithmetic<T>;
-  static constexpr bool separately_rounded = commutative;
+template <bool Commutative, bool OrderFree = Commutative>
+struct traits_of_ours {
+  static constexpr bool commutative = Commutative;
+  static constexpr bool order_free = OrderFree;
+  static constexpr bool separately_rounded = Commutative;
 };
-
 template <class T>
-struct bitwise_traits {
-  static constexpr bool commutative = bitwise<T>;
-  static constexpr bool order_free = commutative;
-  static constexpr bool separately_rounded = commutative;
-};
-
+using known_op_traits = traits_of_ours<arithmetic_like<T>, integer<T>>;
 template <class T>
-struct selection_traits {
-  static constexpr bool commutative = number<T>;
-  static constexpr bool order_free = commutative;
-  static constexpr bool separately_rounded = commutative;
-};
+using bitwise_traits = traits_of_ours<bitwise<T>>;
+template <class T>
+using selection_traits = traits_of_ours<number<T>>;
 
 // numeric_limits knows nothing of the narrow types; their extremes come through float.
 template <class T>
@@ -508,12 +478,6 @@ TILEFOLD_HD T quiet_nan() {
   }
 }
 
-template <class T>
-concept has_extremes = number<T>;
-
-template <class T>
-concept arithmetic_like = number<T> || complex_like<T>;
-
 }  // namespace detail
 
 template <class T>
@@ -524,7 +488,7 @@ struct op_traits<plus, T> : detail::known_op_traits<T> {
   {
     if constexpr (detail::complex_like<T>) {
       using real = typename T::value_type;
-      return __builtin_bit_cast(T, (detail::real_pair<real>{-real{0}, -real{0}}));
+      return detail::from_pair<T>({-real{0}, -real{0}});
     } else if constexpr (is_narrow_float<T>) {
       return static_cast<T>(-0.0f);
     } else if constexpr (detail::real<T>) {
@@ -549,7 +513,7 @@ namespace detail {
 template <class T>
 struct minimum_traits : selection_traits<T> {
   TILEFOLD_HD static T identity()
-    requires has_extremes<T>
+    requires number<T>
   {
     return detail::highest<T>();
   }
@@ -557,7 +521,7 @@ struct minimum_traits : selection_traits<T> {
 template <class T>
 struct maximum_traits : selection_traits<T> {
   TILEFOLD_HD static T identity()
-    requires has_extremes<T>
+    requires number<T>
   {
     return detail::lowest<T>();
   }

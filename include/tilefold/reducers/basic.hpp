@@ -231,14 +231,15 @@ struct minmax {
   template <class T>
   TILEFOLD_HD extremes<T> combine(const extremes<T>& a, const extremes<T>& b) const {
     constexpr bool nan_wins = Nan == nan_rule::propagate;
-    return {detail::lesser<nan_wins>(a.min, b.min), detail::greater<nan_wins>(a.max, b.max)};
+    return {detail::extreme<false, nan_wins>(a.min, b.min),
+            detail::extreme<true, nan_wins>(a.max, b.max)};
   }
   template <class T>
   TILEFOLD_HD extremes<T> project(const extremes<T>& value) const {
     return {detail::canonical(value.min), detail::canonical(value.max)};
   }
   template <class Acc>
-    requires detail::has_extremes<decltype(Acc::min)>
+    requires detail::number<decltype(Acc::min)>
   TILEFOLD_HD Acc identity() const {
     return {min<Nan>{}.template identity<decltype(Acc::min)>(),
             max<Nan>{}.template identity<decltype(Acc::max)>()};

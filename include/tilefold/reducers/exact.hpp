@@ -183,9 +183,8 @@ struct exact_squares_reducer : exact_products_reducer {
   }
   template <complex_summable T>
   TILEFOLD_HD auto lift(const T& value) const {
-    using real = typename T::value_type;
-    const auto z = __builtin_bit_cast(real_pair<real>, value);
-    return sum_of_products<real>(z.re, z.re, z.im, z.im);
+    const auto z = detail::as_pair(value);
+    return sum_of_products<typename T::value_type>(z.re, z.re, z.im, z.im);
   }
 };
 
@@ -203,7 +202,7 @@ struct exact_sum : detail::exact_reducer {
   template <detail::complex_summable T>
   TILEFOLD_HD detail::exact_parts<T> lift(const T& value) const {
     using real = typename T::value_type;
-    const auto z = __builtin_bit_cast(detail::real_pair<real>, value);
+    const auto z = detail::as_pair(value);
     return {exact_accumulator<real>(z.re), exact_accumulator<real>(z.im)};
   }
 
@@ -228,8 +227,8 @@ struct exact_sum : detail::exact_reducer {
   TILEFOLD_HD auto project(const detail::exact_parts<T>& sum) const {
     using result = detail::named_or<Result, T>;
     using real = typename result::value_type;
-    return __builtin_bit_cast(result, (detail::real_pair<real>{sum.re.template value<real>(),
-                                                               sum.im.template value<real>()}));
+    return detail::from_pair<result>(
+        {sum.re.template value<real>(), sum.im.template value<real>()});
   }
   template <class Acc>
   TILEFOLD_HD Acc identity() const {
@@ -259,9 +258,8 @@ struct exact_mean : detail::exact_reducer {
   TILEFOLD_HD auto project(const detail::counted_exact<detail::exact_parts<T>>& state) const {
     using result = detail::named_or<Result, T>;
     using real = typename result::value_type;
-    return __builtin_bit_cast(
-        result, (detail::real_pair<real>{state.sum.re.template mean<real>(state.count),
-                                         state.sum.im.template mean<real>(state.count)}));
+    return detail::from_pair<result>({state.sum.re.template mean<real>(state.count),
+                                      state.sum.im.template mean<real>(state.count)});
   }
 };
 
@@ -279,8 +277,8 @@ struct exact_dot : detail::exact_products_reducer {
   template <detail::complex_summable T>
   TILEFOLD_HD detail::exact_product_parts<T> lift(const T& x, const T& y) const {
     using real = typename T::value_type;
-    const auto a = __builtin_bit_cast(detail::real_pair<real>, x);
-    const auto b = __builtin_bit_cast(detail::real_pair<real>, y);
+    const auto a = detail::as_pair(x);
+    const auto b = detail::as_pair(y);
     return {sum_of_products<real>(a.re, b.re, a.im, -b.im),
             sum_of_products<real>(a.re, b.im, a.im, b.re)};
   }
@@ -293,9 +291,8 @@ struct exact_dot : detail::exact_products_reducer {
   TILEFOLD_HD auto project(const detail::exact_product_parts<T>& sum) const {
     using result = detail::named_or<Result, T>;
     using real = typename result::value_type;
-    return __builtin_bit_cast(result,
-                              (detail::real_pair<real>{detail::value_of<real>(sum.re.state),
-                                                       detail::value_of<real>(sum.im.state)}));
+    return detail::from_pair<result>(
+        {detail::value_of<real>(sum.re.state), detail::value_of<real>(sum.im.state)});
   }
 };
 

@@ -179,7 +179,7 @@ struct linf {
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
-    return detail::greater<true>(a, b);
+    return detail::extreme<true, true>(a, b);
   }
   template <class Acc>
   TILEFOLD_HD Acc project(const Acc& value) const {

@@ -82,7 +82,7 @@ TILEFOLD_HD inline split_power split_exponential_inline(float x) {
 /// x, or b if that is greater; NaN if x is.
 TILEFOLD_HD inline float not_below(float x, float b) {
 #if defined(__CUDA_ARCH__)
-  return detail::greater<true>(x, b);
+  return detail::extreme<true, true>(x, b);
 #else
   return x < b ? b : x;
 #endif

@@ -114,9 +114,8 @@ TILEFOLD_HD T canonical(const T& value) {
   if constexpr (floating<T>) {
     return detail::is_nan(value) ? quiet_nan<T>() : value;
   } else if constexpr (complex_like<T>) {
-    using pair = real_pair<typename T::value_type>;
-    const auto z = __builtin_bit_cast(pair, value);
-    return __builtin_bit_cast(T, (pair{detail::canonical(z.re), detail::canonical(z.im)}));
+    const auto z = detail::as_pair(value);
+    return detail::from_pair<T>({detail::canonical(z.re), detail::canonical(z.im)});
   } else {
     return value;
   }
@@ -128,9 +127,8 @@ template <class To, class From>
 TILEFOLD_HD To convert(const From& value) {
   if constexpr (complex_like<To> && complex_like<From> && !std::same_as<To, From>) {
     using real = typename To::value_type;
-    const auto z = __builtin_bit_cast(real_pair<typename From::value_type>, value);
-    return __builtin_bit_cast(To,
-                              (real_pair<real>{static_cast<real>(z.re), static_cast<real>(z.im)}));
+    const auto z = detail::as_pair(value);
+    return detail::from_pair<To>({static_cast<real>(z.re), static_cast<real>(z.im)});
   } else if constexpr (is_narrow_float<From> && !std::same_as<To, From>) {
     return detail::convert<To>(static_cast<float>(value));
   } else if constexpr (real<From> && integer<To> && !std::same_as<To, bool>) {
