@@ -229,9 +229,7 @@ struct exponential_ways : commutative_ways {
   template <class R, exact_in_float T, int N>
   TILEFOLD_HD static scaled_sum lift_packet(const R&, const T (&values)[N]) {
     float x[N];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < N; ++i) x[i] = detail::convert<float>(values[i]);
     const float max = greatest<0, N>(x);
     if (magnitude(max) <= 0x1p16f) {
@@ -248,28 +246,18 @@ struct exponential_ways : commutative_ways {
   template <int N>
   TILEFOLD_HD static scaled_sum lift_unusual(const float (&x)[N], float max) {
     bool masked = max == -infinity<float>;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < N; ++i) masked = masked & (x[i] == max);
     if (masked) return {max, -far_exponent, double{N}};
     const exponential_sum terms{};
     scaled_sum nodes[N];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < N; ++i) nodes[i].max = x[i];
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
+    TILEFOLD_UNROLL(1)
     for (int i = 0; i < N; ++i) nodes[i] = terms.lift(nodes[i].max);
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
+    TILEFOLD_UNROLL(1)
     for (int step = 1; step < N; step *= 2) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
+      TILEFOLD_UNROLL(1)
       for (int i = 0; i < N; i += 2 * step) nodes[i] = terms.combine(nodes[i], nodes[i + step]);
     }
     return nodes[0];

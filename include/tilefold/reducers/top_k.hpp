@@ -124,21 +124,15 @@ struct top_k_reducer : keeps_lists {
   TILEFOLD_HD best_list<Ranking, size> combine(const best_list<Ranking, size>& a,
                                                const best_list<Ranking, size>& b) const {
     best_list<Ranking, size> best;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < size; ++i) {
       const auto& x = a.item[i];
       const auto& y = b.item[size - 1 - i];
       best.item[i] = detail::is_better(y, x) ? y : x;
     }
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int step = size / 2; step > 0; step /= 2) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+      TILEFOLD_UNROLL()
       for (int i = 0; i < size; ++i) {
         if ((i & step) == 0 && detail::is_better(best.item[i + step], best.item[i])) {
           const auto better = best.item[i + step];
@@ -216,9 +210,7 @@ struct best_list_ways : order_free_ways {
   // Every element worse than the new one moves a place down.
   template <class Ranking, int Size>
   TILEFOLD_HD static void insert(best_list<Ranking, Size>& list, ranked<Ranking> added) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < Size; ++i) {
       const auto here = list.item[i];
       const bool is_better = detail::is_better(added, here);

@@ -79,9 +79,7 @@ TILEFOLD_HD inline double nearest_integer(double x) {
 template <int N>
 TILEFOLD_HD double horner(double x, const double (&c)[N]) {
   double value = c[N - 1];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+  TILEFOLD_UNROLL()
   for (int i = N - 2; i >= 0; --i) value = rounded_sum(c[i], rounded_product(x, value));
   return value;
 }

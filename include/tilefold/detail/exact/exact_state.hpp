@@ -285,9 +285,7 @@ TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
   // As long as the highest word is zero, one more word comes in below.
   int first = words > count ? words - count : 0;
   bool more = false;
-#if defined(__CUDA_ARCH__)
-#pragma unroll words <= 12 ? words : 1
-#endif
+  TILEFOLD_UNROLL(words <= 12 ? words : 1)
   for (int i = words - count - 1; i >= 0; --i) {
     if (result.size.word[count - 1] != 0) {
       more = more || size.word[i] != 0;
