@@ -21,9 +21,7 @@ namespace detail {
 
 /// The reducer of an operator of ours. Accumulator and result are those of reduce() with it.
 template <class Op>
-struct op_family {
-  using reducer_concept = reducer_tag;
-
+struct op_family : empty_reducer {
   template <class T>
     requires binary_op_on<Op, accumulator_t<void, Op, T, no_init>>
   TILEFOLD_HD accumulator_t<void, Op, T, no_init> lift(const T& value) const {
@@ -165,9 +163,7 @@ template <class Predicate>
 count_if(Predicate) -> count_if<Predicate>;
 
 /// How many elements there are, as std::int64_t; over one range or two. Empty: 0.
-struct count {
-  using reducer_concept = reducer_tag;
-
+struct count : detail::empty_reducer {
   template <class... T>
   TILEFOLD_HD std::int64_t lift(const T&...) const {
     return 1;
@@ -187,9 +183,7 @@ struct count {
 };
 
 /// The first element; of a range without one, an error.
-struct first {
-  using reducer_concept = reducer_tag;
-
+struct first : detail::empty_reducer {
   template <class T>
   TILEFOLD_HD T lift(const T& value) const {
     return value;
@@ -221,9 +215,7 @@ struct extremes {
 
 /// The smallest and the largest value; each as min and max.
 template <nan_rule Nan = nan_rule::propagate>
-struct minmax {
-  using reducer_concept = reducer_tag;
-
+struct minmax : detail::empty_reducer {
   template <detail::orderable T>
   TILEFOLD_HD extremes<T> lift(const T& value) const {
     return {value, value};
@@ -299,23 +291,16 @@ struct ways<reducers::count> : order_free_ways {
   static constexpr block_statistic statistic = block_statistic::count;
 };
 
-struct end_ways {
-  static constexpr bool separately_rounded = true;
-};
 template <>
-struct ways<reducers::first> : end_ways {};
+struct ways<reducers::first> : separately_rounded_ways {};
 template <>
-struct ways<reducers::last> : end_ways {};
-template <class Predicate>
-struct functions_of<reducers::any<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::all<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::none<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::logical_xor<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::count_if<Predicate>> : predicate_of<Predicate> {};
+struct ways<reducers::last> : separately_rounded_ways {};
+
+template <template <class> class Question, class Predicate>
+  requires one_of<Question<Predicate>, reducers::any<Predicate>, reducers::all<Predicate>,
+                  reducers::none<Predicate>, reducers::logical_xor<Predicate>,
+                  reducers::count_if<Predicate>>
+struct functions_of<Question<Predicate>> : predicate_of<Predicate> {};
 
 template <nan_rule Nan, class T>
 struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {

@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/core/reducer_shortcuts.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
@@ -52,23 +53,15 @@ struct integer_sum {
     const auto value = static_cast<Result>(bits);
     // The value is the sum if it gives the same words.
     const auto held = integer_sum::extended(value);
-    bool fits = integer_sum::is_negative(value) == sum.is_negative();
+    bool fits = detail::is_negative(value) == sum.is_negative();
     for (int i = 0; i < words; ++i) fits = fits && held.word[i] == sum.word[i];
     return {value, fits};
   }
 
  private:
   template <integer U>
-  TILEFOLD_HD static bool is_negative(const U& x) {
-    if constexpr (signed_integer<U>) {
-      return x < 0;
-    } else {
-      return false;
-    }
-  }
-  template <integer U>
   TILEFOLD_HD static wide_integer<words> extended(const U& x) {
-    const std::uint64_t sign = integer_sum::is_negative(x) ? ~std::uint64_t{0} : 0;
+    const std::uint64_t sign = detail::is_negative(x) ? ~std::uint64_t{0} : 0;
     wide_integer<words> result;
     result.word[0] = static_cast<std::uint64_t>(x);
     for (int i = 1; i < words; ++i) result.word[i] = sign;
@@ -93,8 +86,7 @@ namespace reducers {
 /// modulo 2^bits, `fits` whether Result can hold the real sum. Result: void for 64 bits (of
 /// integers of 128 bits their type), or an integer type by name. Empty: {0, true}.
 template <class Result = void>
-struct checked_sum {
-  using reducer_concept = reducer_tag;
+struct checked_sum : detail::empty_reducer {
   static_assert(std::is_void_v<Result> || detail::wrapping_integer<Result>,
                 "tilefold: the Result of checked_sum<Result> must be an integer type");
 

@@ -7,6 +7,7 @@
 #include <concepts>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/pair_function.hpp>
 #include <tilefold/detail/core/real_math.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
@@ -44,9 +45,7 @@ TILEFOLD_HD inline sum_with_error<float> two_product(float a, float b) {
   return {product, static_cast<float>(rounded_sum(exact, -static_cast<double>(product)))};
 }
 
-struct compensated_reducer {
-  using reducer_concept = reducer_tag;
-
+struct compensated_reducer : empty_reducer {
   template <class T>
   TILEFOLD_HD sum_with_error<T> combine(const sum_with_error<T>& a,
                                         const sum_with_error<T>& b) const {

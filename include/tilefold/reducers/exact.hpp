@@ -131,11 +131,7 @@ struct exact_meeting<X, Y> {
                          std::conditional_t<fits_float<X> && fits_float<Y>, float, double>>;
 };
 
-struct exact_reducer {
-  using reducer_concept = reducer_tag;
-};
-
-struct exact_products_reducer : exact_reducer {
+struct exact_products_reducer : empty_reducer {
   template <class T>
   TILEFOLD_HD exact_products<T> combine(const exact_products<T>& a,
                                         const exact_products<T>& b) const {
@@ -194,7 +190,7 @@ namespace reducers {
 
 /// The sum; of complex numbers by parts; of integers in a floating Result alone. Empty: 0.
 template <class Result = void>
-struct exact_sum : detail::exact_reducer {
+struct exact_sum : detail::empty_reducer {
   template <detail::exactly_summable T>
   TILEFOLD_HD exact_accumulator<T> lift(const T& value) const {
     return exact_accumulator<T>(value);
@@ -238,7 +234,7 @@ struct exact_sum : detail::exact_reducer {
 
 /// The mean: the exact sum divided by the number of elements, rounded once. Empty: an error.
 template <class Result = void>
-struct exact_mean : detail::exact_reducer {
+struct exact_mean : detail::empty_reducer {
   template <class T>
     requires detail::exactly_summable<T> || detail::complex_summable<T>
   TILEFOLD_HD auto lift(const T& value) const {
@@ -341,7 +337,7 @@ template <class Result>
 struct functions_of<reducers::exact_sum_of_squares<Result>> : exact_if_it_fits<Result> {};
 
 /// The float or double that an element brings to an exact sum.
-struct exact_summand : exact_reducer {
+struct exact_summand : empty_reducer {
   static constexpr exact_term term = exact_term::item;
 
   template <class T>

@@ -56,9 +56,7 @@ concept exact_in_float = std::same_as<T, float> || is_narrow_float<T>;
 /// Elements that are exact in float are lifted to their exponentials, and a node is a sum of those:
 /// an addition of doubles, rounded as if their exponents had no bounds. Other elements are lifted
 /// to themselves; a node takes the exponential of the difference of its operands' maxima.
-struct exponential_sum {
-  using reducer_concept = reducer_tag;
-
+struct exponential_sum : empty_reducer {
   template <exact_in_float T>
   TILEFOLD_HD scaled_sum lift(const T& value) const {
     // One zero, so that operands can be swapped.
@@ -129,9 +127,7 @@ struct transformed_mean_state {
 template <>
 struct block_claims<transformed_mean_state> : counted_claims {};
 
-struct transformed_mean {
-  using reducer_concept = reducer_tag;
-
+struct transformed_mean : empty_reducer {
   TILEFOLD_HD transformed_mean_state combine(const transformed_mean_state& a,
                                              const transformed_mean_state& b) const {
     return {rounded_sum(a.count, b.count), rounded_sum(a.sum, b.sum)};

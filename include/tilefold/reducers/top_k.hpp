@@ -95,16 +95,14 @@ struct best_one : arg_extreme<Largest, Nan> {
 template <bool Largest, nan_rule Nan>
 struct ways<best_one<Largest, Nan>> : arg_extreme_ways<Largest, Nan, tie_rule::first> {};
 
-struct keeps_lists {};
+struct keeps_lists : empty_reducer {};
 
 /// The best k of all, the same list whatever the order of merging: no two elements are equal, for
 /// their indices differ.
 template <int K, bool Largest, nan_rule Nan>
 struct top_k_reducer : keeps_lists {
   static_assert(K >= 1 && K <= 32, "tilefold: top_k takes k from 1 to 32");
-  using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
-
   static constexpr int size = ceil_power_of_two(K);
 
   template <orderable T>

@@ -20,6 +20,11 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
+/// The base of reducers of the library that have no members.
+struct empty_reducer {
+  using reducer_concept = reducer_tag;
+};
+
 /// A reducer that is an operator and nothing else; folds know fast ways for those.
 template <class R>
 concept operator_reducer = reducer<R> && requires { typename ways<R>::plain_op; };

@@ -37,10 +37,12 @@ namespace tilefold::detail {
 template <class R>
 struct ways {};
 
-/// The ways of reducers whose combine commutes and fuses with nothing.
-struct commutative_ways {
-  static constexpr bool commutative = true;
+/// The ways of reducers whose combine fuses with nothing; and commutes.
+struct separately_rounded_ways {
   static constexpr bool separately_rounded = true;
+};
+struct commutative_ways : separately_rounded_ways {
+  static constexpr bool commutative = true;
 };
 
 /// The ways of reducers that add up numbers from +0 on: none is negative, and none is -0.
