@@ -138,10 +138,9 @@ class deviation_column_fold {
       }
       count += run << level;
     }
-    for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(result + c))
-          accumulator{static_cast<double>(n), found[c], found[width + c]};
-    }
+    host::make_row(result, 0, width, [&](std::int64_t c) {
+      return accumulator{static_cast<double>(n), found[c], found[width + c]};
+    });
   }
 
  private:
@@ -200,10 +199,9 @@ class place_column_fold {
       }
       places_(some, count, width, i, keys, places);
     }
-    for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(result + c))
-          accumulator{keys[c], first + static_cast<std::int64_t>(places[c])};
-    }
+    host::make_row(result, 0, width, [&](std::int64_t c) {
+      return accumulator{keys[c], first + static_cast<std::int64_t>(places[c])};
+    });
   }
 
  private:
