@@ -519,13 +519,8 @@ class ranks_executor {
 namespace detail {
 
 template <class Comm, class Executor, class Policy>
-struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
+struct executor_parts<ranks_executor<Comm, Executor, Policy>> : executor_parts<void> {
   using policy = Policy;
-  static constexpr bool checks = false;
-  template <class MaybeConst>
-  static MaybeConst& base(MaybeConst& executor) {
-    return executor;
-  }
 };
 
 }  // namespace detail

@@ -220,11 +220,7 @@ std::int64_t count_items(const char* verb, const It& first, const It& last) {
 template <class Op>
 std::string operator_name() {
   if constexpr (requires { Op::name_in_messages; }) return Op::name_in_messages;
-  const std::string name = __PRETTY_FUNCTION__;
-  const auto begin = name.find("Op = ");
-  if (begin == std::string::npos) return "the operator";
-  const auto end = name.find_first_of(";]", begin);
-  return name.substr(begin + 5, end - begin - 5);
+  return std::string(detail::type_name<Op>());
 }
 
 [[noreturn]] inline void throw_empty(const char* verb, const std::string& name) {
