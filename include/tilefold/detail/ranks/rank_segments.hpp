@@ -313,11 +313,8 @@ struct edge_iterator {
 }  // namespace tilefold::detail
 
 template <>
-struct tilefold::op_traits<tilefold::detail::join_edges, tilefold::detail::run_edges> {
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
-};
+struct tilefold::op_traits<tilefold::detail::join_edges, tilefold::detail::run_edges>
+    : tilefold::detail::traits_of_ours<true> {};
 
 namespace tilefold::detail {
 

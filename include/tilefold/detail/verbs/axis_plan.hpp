@@ -263,7 +263,7 @@ void for_each_line(const strided_axes& out, const It& results, const Use& use) {
   const std::int64_t n = out.inner_extent();
   for (std::int64_t done = 0; done < out.size(); done += n) {
     const auto first = detail::starting_at(results, out.offset(done));
-    use(n, stepped_output<std::remove_const_t<decltype(first)>>{first, out.inner_stride()});
+    use(n, stepped_output<std::remove_const_t<decltype(first)>>{first, {out.inner_stride()}});
   }
 }
 
