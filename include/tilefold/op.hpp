@@ -434,25 +434,14 @@ template <class T>
 using selection_traits = traits_of_ours<number<T>>;
 
 // numeric_limits knows nothing of the narrow types; their extremes come through float.
-template <class T>
-TILEFOLD_HD T highest() {
+template <bool Greatest, class T>
+TILEFOLD_HD T limit_of() {
   if constexpr (real<T>) {
-    return infinity<T>;
+    return Greatest ? infinity<T> : -infinity<T>;
   } else if constexpr (is_narrow_float<T>) {
-    return static_cast<T>(infinity<float>);
+    return static_cast<T>(Greatest ? infinity<float> : -infinity<float>);
   } else {
-    return largest<T>;
-  }
-}
-
-template <class T>
-TILEFOLD_HD T lowest() {
-  if constexpr (real<T>) {
-    return -infinity<T>;
-  } else if constexpr (is_narrow_float<T>) {
-    return static_cast<T>(-infinity<float>);
-  } else {
-    return smallest<T>;
+    return Greatest ? largest<T> : smallest<T>;
   }
 }
 
@@ -510,20 +499,12 @@ struct op_traits<multiplies, T> : detail::known_op_traits<T> {
 
 namespace detail {
 
-template <class T>
-struct minimum_traits : selection_traits<T> {
+template <bool Greatest, class T>
+struct extreme_traits : selection_traits<T> {
   TILEFOLD_HD static T identity()
     requires number<T>
   {
-    return detail::highest<T>();
-  }
-};
-template <class T>
-struct maximum_traits : selection_traits<T> {
-  TILEFOLD_HD static T identity()
-    requires number<T>
-  {
-    return detail::lowest<T>();
+    return detail::limit_of<!Greatest, T>();
   }
 };
 // Where NaN is a missing value, "nothing" is NaN: minimum_number(NaN, x) is x.
@@ -531,19 +512,20 @@ template <class T>
 struct nan_is_nothing : selection_traits<T> {
   TILEFOLD_HD static T identity() { return detail::quiet_nan<T>(); }
 };
-template <class T, class Traits>
-using number_traits = std::conditional_t<floating<T>, nan_is_nothing<T>, Traits>;
+template <bool Greatest, class T>
+using number_traits =
+    std::conditional_t<floating<T>, nan_is_nothing<T>, extreme_traits<Greatest, T>>;
 
 }  // namespace detail
 
 template <class T>
-struct op_traits<minimum, T> : detail::minimum_traits<T> {};
+struct op_traits<minimum, T> : detail::extreme_traits<false, T> {};
 template <class T>
-struct op_traits<maximum, T> : detail::maximum_traits<T> {};
+struct op_traits<maximum, T> : detail::extreme_traits<true, T> {};
 template <class T>
-struct op_traits<minimum_number, T> : detail::number_traits<T, detail::minimum_traits<T>> {};
+struct op_traits<minimum_number, T> : detail::number_traits<false, T> {};
 template <class T>
-struct op_traits<maximum_number, T> : detail::number_traits<T, detail::maximum_traits<T>> {};
+struct op_traits<maximum_number, T> : detail::number_traits<true, T> {};
 
 template <class T>
 struct op_traits<bit_and, T> : detail::bitwise_traits<T> {

@@ -15,9 +15,7 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-namespace tilefold {
-
-namespace reducers {
+namespace tilefold::reducers {
 
 /// What checked_sum gives.
 template <class T>
@@ -28,9 +26,9 @@ struct checked_value {
   bool fits;
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 /// The sum of integers of type T, 2^63 of them at most.
 template <integer T>
@@ -78,9 +76,9 @@ using sum_in_64_bits = std::conditional_t<
     (sizeof(T) > 8), T,
     std::conditional_t<signed_integer<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>>;
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The sum of integers or bool, and whether it fits: checked_value{value, fits}. `value` is the sum
 /// modulo 2^bits, `fits` whether Result can hold the real sum. Result: void for 64 bits (of
@@ -111,9 +109,9 @@ struct checked_sum : detail::empty_reducer {
   }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <class Result>
 struct ways<reducers::checked_sum<Result>> : order_free_ways {};
@@ -130,6 +128,4 @@ struct functions_of<reducers::checked_sum<Result>> {
   }
 };
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail

@@ -14,9 +14,7 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-namespace tilefold {
-
-namespace detail {
+namespace tilefold::detail {
 
 /// A sum and what it lacks.
 template <class T>
@@ -65,9 +63,9 @@ struct compensated_reducer : empty_reducer {
   }
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The sum in about twice the precision: with d = ceil(log2 n), to first order
 /// |error| <= u |sum| + d^2 u^2 sum|x|, u = 2^-24 or 2^-53. float (also for narrower types) or
@@ -95,15 +93,13 @@ struct compensated_dot : detail::compensated_reducer {
   }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <>
 struct ways<reducers::compensated_sum> : commutative_ways {};
 template <>
 struct ways<reducers::compensated_dot> : commutative_ways {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail

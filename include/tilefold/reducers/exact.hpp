@@ -356,12 +356,10 @@ struct exact_summand : empty_reducer {
 };
 
 /// The same of a product: of two floats that is a double, exactly.
-template <class T>
-concept narrower_than_double_float = std::same_as<T, float> || is_narrow_float<T>;
 struct exact_product_summand : exact_summand {
   static constexpr exact_term term = exact_term::product;
 
-  template <narrower_than_double_float X, narrower_than_double_float Y>
+  template <exact_in_float X, exact_in_float Y>
   TILEFOLD_HD double lift(const X& x, const Y& y) const {
     return rounded_product(static_cast<double>(detail::exact_item(x)),
                            static_cast<double>(detail::exact_item(y)));
@@ -370,18 +368,14 @@ struct exact_product_summand : exact_summand {
 struct exact_square_summand : exact_summand {
   static constexpr exact_term term = exact_term::square;
 
-  template <narrower_than_double_float T>
+  template <exact_in_float T>
   TILEFOLD_HD double lift(const T& x) const {
     return exact_product_summand{}.lift(x, x);
   }
 };
 
-template <>
-struct ways<exact_summand> : commutative_ways {};
-template <>
-struct ways<exact_product_summand> : commutative_ways {};
-template <>
-struct ways<exact_square_summand> : commutative_ways {};
+template <std::derived_from<exact_summand> R>
+struct ways<R> : commutative_ways {};
 
 /// What has an exact sum of items, and how it is made of one.
 template <class Acc>

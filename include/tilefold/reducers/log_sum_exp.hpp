@@ -18,9 +18,7 @@
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold {
-
-namespace reducers {
+namespace tilefold::reducers {
 
 /// What softmax needs: softmax(x)[i] = exp(x[i] - max) / sum.
 struct max_and_sum {
@@ -28,9 +26,9 @@ struct max_and_sum {
   double sum;  // of exp(x - max)
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 /// Of narrow floats: the greatest, and the sum of all exponentials in units of 2^exponent, which is
 /// that of the greatest one's.
@@ -48,10 +46,6 @@ struct block_claims<scaled_sum> {
     return -most <= acc.exponent && acc.exponent <= most;
   }
 };
-
-/// Element types that are exact in float.
-template <class T>
-concept exact_in_float = std::same_as<T, float> || is_narrow_float<T>;
 
 /// Elements that are exact in float are lifted to their exponentials, and a node is a sum of those:
 /// an addition of doubles, rounded as if their exponents had no bounds. Other elements are lifted
@@ -134,9 +128,9 @@ struct transformed_mean : empty_reducer {
   }
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// log(sum exp(x)) without overflow, as a double. With d = ceil(log2 n) the error is at most about
 /// 4 d u, u = 2^-53, plus one rounding of the result. Of float, half, bfloat16 and fp8 it is up to
@@ -186,9 +180,9 @@ struct harmonic_mean : detail::transformed_mean {
   }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 struct exponential_ways : commutative_ways {
   /// A node of up to 2^14 elements of which the greatest is `max` can be a tree of plain doubles in
@@ -288,8 +282,6 @@ struct ways<reducers::geometric_mean> : commutative_ways {};
 template <>
 struct ways<reducers::harmonic_mean> : commutative_ways {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail
 
 TILEFOLD_WARNINGS_BACK

@@ -19,9 +19,7 @@
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold {
-
-namespace detail {
+namespace tilefold::detail {
 
 /// A sum of squares of doubles: of those of ordinary size, of the big ones times 2^-1200 and of the
 /// small ones times 2^1200. No sum of 2^63 of them overflows or is subnormal.
@@ -126,9 +124,9 @@ struct cosine_state {
   double xy;
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// sum |x|, in double. Empty: 0.
 struct l1 : detail::empty_reducer {
@@ -225,9 +223,9 @@ struct cosine : detail::empty_reducer {
   }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <>
 struct ways<reducers::l1> : sum_of_non_negatives_ways {};
@@ -242,8 +240,6 @@ struct ways<reducers::dot> : commutative_ways {};
 template <>
 struct ways<reducers::cosine> : commutative_ways {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail
 
 TILEFOLD_WARNINGS_BACK

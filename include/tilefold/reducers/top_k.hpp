@@ -18,9 +18,7 @@
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold {
-
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The best elements, best first: operator[](i) is an indexed_value, for i < size(), which is K or
 /// the length of a shorter range.
@@ -34,9 +32,9 @@ struct best_elements {
   TILEFOLD_HD indexed_value<T> operator[](std::int64_t i) const { return {values[i], indices[i]}; }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 inline constexpr std::int64_t no_element = std::int64_t{1} << 62;
 
@@ -156,9 +154,9 @@ struct top_k_reducer : keeps_lists {
   }
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The K largest elements with their indices, largest first, as best_elements; 1 <= K <= 32. Of
 /// equal ones the lower index comes first, +0 before -0; NaN is greater than any number, or less
@@ -173,9 +171,9 @@ struct top_k : detail::top_k_reducer<K, true, Nan> {};
 template <int K, nan_rule Nan = nan_rule::propagate>
 struct bottom_k : detail::top_k_reducer<K, false, Nan> {};
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <class R>
   requires std::derived_from<R, keeps_lists>
@@ -222,8 +220,6 @@ struct ways<reducers::top_k<K, Nan>> : best_list_ways<true, Nan> {};
 template <int K, nan_rule Nan>
 struct ways<reducers::bottom_k<K, Nan>> : best_list_ways<false, Nan> {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail
 
 TILEFOLD_WARNINGS_BACK
