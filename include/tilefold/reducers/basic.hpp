@@ -163,7 +163,7 @@ template <class Predicate>
 count_if(Predicate) -> count_if<Predicate>;
 
 /// How many elements there are, as std::int64_t; over one range or two. Empty: 0.
-struct count : detail::empty_reducer {
+struct count : detail::zero_reducer {
   template <class... T>
   TILEFOLD_HD std::int64_t lift(const T&...) const {
     return 1;
@@ -175,10 +175,6 @@ struct count : detail::empty_reducer {
     requires requires(const State& s) { s.count; }
   TILEFOLD_HD std::int64_t project(const State& state) const {
     return static_cast<std::int64_t>(state.count);
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return 0;
   }
 };
 

@@ -84,7 +84,7 @@ namespace tilefold::reducers {
 /// modulo 2^bits, `fits` whether Result can hold the real sum. Result: void for 64 bits (of
 /// integers of 128 bits their type), or an integer type by name. Empty: {0, true}.
 template <class Result = void>
-struct checked_sum : detail::empty_reducer {
+struct checked_sum : detail::zero_reducer {
   static_assert(std::is_void_v<Result> || detail::wrapping_integer<Result>,
                 "tilefold: the Result of checked_sum<Result> must be an integer type");
 
@@ -102,10 +102,6 @@ struct checked_sum : detail::empty_reducer {
   template <class T>
   TILEFOLD_HD auto project(const detail::integer_sum<T>& sum) const {
     return sum.template in<detail::named_or<Result, detail::sum_in_64_bits<T>>>();
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
   }
 };
 

@@ -131,7 +131,7 @@ struct exact_meeting<X, Y> {
                          std::conditional_t<fits_float<X> && fits_float<Y>, float, double>>;
 };
 
-struct exact_products_reducer : empty_reducer {
+struct exact_products_reducer : zero_reducer {
   template <class T>
   TILEFOLD_HD exact_products<T> combine(const exact_products<T>& a,
                                         const exact_products<T>& b) const {
@@ -143,10 +143,6 @@ struct exact_products_reducer : empty_reducer {
   TILEFOLD_HD exact_product_parts<T> combine(const exact_product_parts<T>& a,
                                              const exact_product_parts<T>& b) const {
     return {combine(a.re, b.re), combine(a.im, b.im)};
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
   }
 
  protected:
@@ -190,7 +186,7 @@ namespace reducers {
 
 /// The sum; of complex numbers by parts; of integers in a floating Result alone. Empty: 0.
 template <class Result = void>
-struct exact_sum : detail::empty_reducer {
+struct exact_sum : detail::zero_reducer {
   template <detail::exactly_summable T>
   TILEFOLD_HD exact_accumulator<T> lift(const T& value) const {
     return exact_accumulator<T>(value);
@@ -225,10 +221,6 @@ struct exact_sum : detail::empty_reducer {
     using real = typename result::value_type;
     return detail::from_pair<result>(
         {sum.re.template value<real>(), sum.im.template value<real>()});
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
   }
 };
 

@@ -129,22 +129,18 @@ struct cosine_state {
 namespace tilefold::reducers {
 
 /// sum |x|, in double. Empty: 0.
-struct l1 : detail::empty_reducer {
+struct l1 : detail::zero_reducer {
   template <detail::converts_to_double T>
   TILEFOLD_HD double lift(const T& value) const {
     return detail::magnitude(detail::convert<double>(value));
   }
   TILEFOLD_HD double combine(double a, double b) const { return detail::rounded_sum(a, b); }
   TILEFOLD_HD double project(double total) const { return detail::canonical(total); }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return 0.0;
-  }
 };
 
 /// sqrt(sum x^2), in double; finite if it is representable, whatever the squares. To first order
 /// the relative error is at most (ceil(log2 n) / 2 + 2) u, u = 2^-53. Empty: 0.
-struct l2 : detail::empty_reducer {
+struct l2 : detail::zero_reducer {
   template <detail::converts_to_double T>
   TILEFOLD_HD detail::squares_of<T> lift(const T& value) const {
     return detail::squares_of<T>::of(value);
@@ -156,10 +152,6 @@ struct l2 : detail::empty_reducer {
   template <class Squares>
   TILEFOLD_HD double project(const Squares& squares) const {
     return detail::canonical(Squares::root_of_mean(squares, 1.0));
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
   }
 };
 

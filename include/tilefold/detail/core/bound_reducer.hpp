@@ -25,6 +25,14 @@ struct empty_reducer {
   using reducer_concept = reducer_tag;
 };
 
+/// Of those whose identity is an accumulator of zeros.
+struct zero_reducer : empty_reducer {
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return Acc{};
+  }
+};
+
 /// A reducer that is an operator and nothing else; folds know fast ways for those.
 template <class R>
 concept operator_reducer = reducer<R> && requires { typename ways<R>::plain_op; };
