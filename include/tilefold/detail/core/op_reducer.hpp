@@ -155,11 +155,6 @@ struct of_computed {
 };
 using as_computed = of_computed<as_is>;
 
-template <class Lift>
-inline constexpr bool closes_items = false;
-template <class F>
-inline constexpr bool closes_items<of_computed<F>> = true;
-
 /// The caller's function in a lift, as_is if there is none.
 template <class Lift>
 struct lift_function {
@@ -171,6 +166,8 @@ struct lift_function<of_computed<F>> {
   using type = F;
   TILEFOLD_HD static const type& of(const of_computed<F>& lift) { return lift.function; }
 };
+template <class Lift>
+inline constexpr bool closes_items = !std::same_as<typename lift_function<Lift>::type, Lift>;
 template <class Lift>
 inline constexpr bool lifts_items_themselves =
     std::same_as<typename lift_function<Lift>::type, as_is>;
@@ -295,28 +292,25 @@ struct op_reducer {
   }
 };
 
-/// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
-template <class Reducer, class Init>
-TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& init,
-                                            const typename Reducer::accumulator& folded) {
-  return reducer.project(reducer.combine(init, folded));
-}
-template <class Reducer>
-TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, no_init,
-                                            const typename Reducer::accumulator& folded) {
-  return reducer.project(folded);
-}
-
 /// In place of an initial value: the fold is a part of a longer one, so its results are
 /// accumulators, which the longer fold finishes. It also stands in place of the value of an empty
 /// tree, since every tree of such a fold has items.
 struct unfinished {};
 
-template <class Reducer>
-TILEFOLD_HD const typename Reducer::accumulator& finish(
-    const Reducer&, unfinished, const typename Reducer::accumulator& folded) {
-  return folded;
+/// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
+template <class Reducer, class Init>
+TILEFOLD_HD decltype(auto) finish([[maybe_unused]] const Reducer& reducer,
+                                  [[maybe_unused]] const Init& init,
+                                  const typename Reducer::accumulator& folded) {
+  if constexpr (std::same_as<Init, unfinished>) {
+    return (folded);
+  } else if constexpr (std::same_as<Init, no_init>) {
+    return reducer.project(folded);
+  } else {
+    return reducer.project(reducer.combine(init, folded));
+  }
 }
+
 template <class Reducer>
 TILEFOLD_HD const typename Reducer::accumulator& result_of_nothing(const Reducer&, unfinished) {
   __builtin_unreachable();
