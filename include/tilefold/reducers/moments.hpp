@@ -510,12 +510,9 @@ struct variance_ways : wide_ways, separately_rounded_ways {
     }
   }
 };
-template <>
-struct ways<reducers::variance> : variance_ways {};
-template <>
-struct ways<reducers::standard_deviation> : variance_ways {};
-template <>
-struct ways<reducers::mean_variance> : variance_ways {};
+template <class R>
+  requires one_of<R, reducers::variance, reducers::standard_deviation, reducers::mean_variance>
+struct ways<R> : variance_ways {};
 
 template <>
 struct ways<reducers::skewness> : separately_rounded_ways {};

@@ -225,12 +225,9 @@ template <>
 struct ways<reducers::l2> : sum_of_non_negatives_ways {};
 template <>
 struct ways<reducers::linf> : order_free_ways {};
-template <>
-struct ways<reducers::rms> : commutative_ways {};
-template <>
-struct ways<reducers::dot> : commutative_ways {};
-template <>
-struct ways<reducers::cosine> : commutative_ways {};
+template <class R>
+  requires one_of<R, reducers::rms, reducers::dot, reducers::cosine>
+struct ways<R> : commutative_ways {};
 
 }  // namespace tilefold::detail
 

@@ -56,24 +56,18 @@ using named_or = std::conditional_t<std::is_void_v<Result>, Default, Result>;
 #if defined(__CUDA_ARCH__)
 
 // The GPU's own conversions stop at the ends of 32 and 64 bits.
-template <integer Int>
-__device__ __forceinline__ Int bounded_integer(float value) {
-  if constexpr (sizeof(Int) == 8) {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__float2ll_rz(value));
-    return static_cast<Int>(__float2ull_rz(value));
+template <integer Int, real Real>
+__device__ __forceinline__ Int bounded_integer(Real value) {
+  constexpr bool is_float = sizeof(Real) == 4;
+  constexpr bool is_signed = std::is_signed_v<Int>;
+  if constexpr (sizeof(Int) == 8 && is_signed) {
+    return static_cast<Int>(is_float ? __float2ll_rz(value) : __double2ll_rz(value));
+  } else if constexpr (sizeof(Int) == 8) {
+    return static_cast<Int>(is_float ? __float2ull_rz(value) : __double2ull_rz(value));
+  } else if constexpr (is_signed) {
+    return static_cast<Int>(is_float ? __float2int_rz(value) : __double2int_rz(value));
   } else {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__float2int_rz(value));
-    return static_cast<Int>(__float2uint_rz(value));
-  }
-}
-template <integer Int>
-__device__ __forceinline__ Int bounded_integer(double value) {
-  if constexpr (sizeof(Int) == 8) {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__double2ll_rz(value));
-    return static_cast<Int>(__double2ull_rz(value));
-  } else {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__double2int_rz(value));
-    return static_cast<Int>(__double2uint_rz(value));
+    return static_cast<Int>(is_float ? __float2uint_rz(value) : __double2uint_rz(value));
   }
 }
 

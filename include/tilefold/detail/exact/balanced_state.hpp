@@ -81,12 +81,7 @@ struct balanced_integer {
     return result;
   }
 
-  TILEFOLD_HD bool is_zero() const {
-    std::uint64_t any = 0;
-    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
-    for (int i = 0; i < Words; ++i) any |= word[i];
-    return any == 0;
-  }
+  TILEFOLD_HD bool is_zero() const { return detail::all_zero(word); }
 
   TILEFOLD_HD void add(const balanced_integer& other) {
     std::uint64_t carry = 0;  // -1, 0 or 1

@@ -48,19 +48,21 @@ struct leading_bits {
   bool more;
 };
 
+template <int Words>
+TILEFOLD_HD bool all_zero(const std::uint64_t (&word)[Words]) {
+  std::uint64_t any = 0;
+  TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
+  for (int i = 0; i < Words; ++i) any |= word[i];
+  return any == 0;
+}
+
 /// A signed integer in two's complement, the least word first. It wraps.
 template <int Words>
 struct wide_integer {
   std::uint64_t word[Words];
 
   TILEFOLD_HD bool is_negative() const { return (word[Words - 1] >> 63) != 0; }
-
-  TILEFOLD_HD bool is_zero() const {
-    std::uint64_t any = 0;
-    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
-    for (int i = 0; i < Words; ++i) any |= word[i];
-    return any == 0;
-  }
+  TILEFOLD_HD bool is_zero() const { return detail::all_zero(word); }
 
   TILEFOLD_HD void add(const wide_integer& other) {
     std::uint64_t carry = 0;

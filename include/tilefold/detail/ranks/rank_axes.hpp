@@ -134,8 +134,6 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
   using list = block_list<reducer>;
   using accumulator = typename list::accumulator;
   using result = typename Bound::result;
-  static_assert(std::is_trivially_copyable_v<accumulator>,
-                "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
   const unless_empty reader{exec, plan.length > 0 && plan.results > 0, "in"};
   std::optional<decltype(bound.source(reader, in))> source;
   call.try_to([&] {
@@ -154,7 +152,7 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
       detail::fold_rows<Policy>(exec, bound, *source, plan, parts.begin(call.rank()), *own);
     }
   });
-  const std::size_t bytes_of_one = static_cast<std::size_t>(most) * sizeof(accumulator);
+  const std::size_t bytes_of_one = detail::sent_bytes<accumulator>(most);
   const std::size_t bytes = bytes_of_one * static_cast<std::size_t>(plan.results);
   const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
     if (bytes > 0) std::memcpy(place, own->bytes().data(), bytes);
