@@ -56,10 +56,7 @@ template <class View>
 inline constexpr bool has_no_axes = requires { requires View::rank() == 0; };
 
 /// The extents and strides of a view, and which of its axes are reduced.
-struct view_shape {
-  int rank = 0;
-  std::int64_t extent[max_axes]{};
-  std::int64_t stride[max_axes]{};
+struct view_shape : strided_axes {
   bool reduced[max_axes]{};
 };
 

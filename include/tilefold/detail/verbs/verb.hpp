@@ -188,18 +188,13 @@ constexpr third_argument third_argument_is() {
     constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
                           (narrow && (converts_to<X, T> || converts_to<T, X>)) ||
                           meets_in_common_type<plus, T, X>;
-    if constexpr (init) {
-      return third_argument::init;
-    } else {
-      if constexpr (detail::is_const<X, T, T>()) {
-        static_assert(init,
-                      "tilefold: the argument after the range must be an operator callable with "
-                      "two values of the range, or an initial value that converts to or from them "
-                      "(a reducer of your own says 'using reducer_concept = "
-                      "tilefold::reducer_tag;')");
-      }
-      return third_argument::neither;
+    if constexpr (!init && detail::is_const<X, T, T>()) {
+      static_assert(init,
+                    "tilefold: the argument after the range must be an operator callable with two "
+                    "values of the range, or an initial value that converts to or from them (a "
+                    "reducer of your own says 'using reducer_concept = tilefold::reducer_tag;')");
     }
+    return init ? third_argument::init : third_argument::neither;
   }
 }
 
