@@ -507,6 +507,14 @@ struct extreme_traits : selection_traits<T> {
     return detail::limit_of<!Greatest, T>();
   }
 };
+template <bool Identity, class T>
+struct logical_traits : known_op_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires std::same_as<T, bool>
+  {
+    return Identity;
+  }
+};
 // Where NaN is a missing value, "nothing" is NaN: minimum_number(NaN, x) is x.
 template <class T>
 struct nan_is_nothing : selection_traits<T> {
@@ -553,22 +561,9 @@ template <class T>
 struct op_traits<bit_xor, T> : op_traits<bit_or, T> {};
 
 template <class T>
-struct op_traits<logical_and, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity()
-    requires std::same_as<T, bool>
-  {
-    return true;
-  }
-};
-
+struct op_traits<logical_and, T> : detail::logical_traits<true, T> {};
 template <class T>
-struct op_traits<logical_or, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity()
-    requires std::same_as<T, bool>
-  {
-    return false;
-  }
-};
+struct op_traits<logical_or, T> : detail::logical_traits<false, T> {};
 
 namespace detail {
 

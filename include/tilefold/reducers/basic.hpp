@@ -77,9 +77,7 @@ struct differ {
 }  // namespace detail
 
 template <>
-struct op_traits<detail::differ, bool> : detail::known_op_traits<bool> {
-  TILEFOLD_HD static bool identity() { return false; }
-};
+struct op_traits<detail::differ, bool> : detail::logical_traits<false, bool> {};
 
 namespace reducers {
 
