@@ -62,17 +62,6 @@ class value_memory {
   slot* slots_;
 };
 
-/// Puts make(c) into row[c] for every c in [begin, end). What it makes of values of the same row is
-/// complete before it takes their place.
-template <class T, class Make>
-[[gnu::always_inline]] inline void make_row(T* row, std::int64_t begin, std::int64_t end,
-                                            const Make& make) {
-  for (std::int64_t c = begin; c < end; ++c) {
-    const T value = make(c);
-    ::new (static_cast<void*>(row + c)) T(value);
-  }
-}
-
 /// What tasks need beside their columns: so many tasks at once, of at most so many rows and
 /// columns. All memory is there before the first result is written, so none is written if there is
 /// too little.
@@ -179,8 +168,7 @@ class column_fold {
       if (any) {
         join(waiting + level * width, result, result, width);
       } else {
-        const accumulator* const left = waiting + level * width;
-        host::make_row(result, 0, width, [&](std::int64_t c) { return left[c]; });
+        copy(waiting + level * width, result, width);
       }
       any = true;
     }
@@ -209,7 +197,16 @@ class column_fold {
   void join(const accumulator* left, const accumulator* right, accumulator* to,
             std::int64_t width) const {
     if (vectors_.join(left, right, to, width)) return;
-    host::make_row(to, 0, width, [&](std::int64_t c) { return combine(left[c], right[c]); });
+    for (std::int64_t c = 0; c < width; ++c) {
+      // A name of its own: combine() could else make its result where one of the two stands.
+      const accumulator both = combine(left[c], right[c]);
+      ::new (static_cast<void*>(to + c)) accumulator(both);
+    }
+  }
+  static void copy(const accumulator* from, accumulator* to, std::int64_t width) {
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(to + c)) accumulator(from[c]);
+    }
   }
 
   void fold_run(accumulator* result, std::int64_t origin, std::int64_t first,
@@ -220,9 +217,10 @@ class column_fold {
     for (std::int64_t c = 0; c < width; c += columns_at_once) {
       const std::int64_t end = detail::smaller(c + columns_at_once, width);
       prefetch(elements_, later, c, end);
-      host::make_row(result, c, end, [&](std::int64_t k) {
-        return this->template node<levels_of_run, 0>(offsets, first, k);
-      });
+      for (std::int64_t k = c; k < end; ++k) {
+        ::new (static_cast<void*>(result + k))
+            accumulator(node<levels_of_run, 0>(offsets, first, k));
+      }
     }
   }
 
@@ -272,9 +270,10 @@ class column_fold {
                  std::int64_t width) const {
     const row_offsets offsets = offsets_of(origin, first, n);
     if (vectors_.fold_rows(offsets.of, offsets.of, n, width, result)) return;
-    host::make_row(result, 0, width, [&](std::int64_t c) {
-      return this->template part<levels_of_run, 0>(offsets, first, c, n);
-    });
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(result + c))
+          accumulator(part<levels_of_run, 0>(offsets, first, c, n));
+    }
   }
   template <int Level, int R>
   accumulator part(const row_offsets& offsets, std::int64_t first, std::int64_t c,
@@ -311,8 +310,9 @@ class mean_column_fold {
                   std::int64_t n, std::int64_t width) const {
     double* const sums = sums_.at(task * width_);
     fold_(task, sums, origin, first, n, width);
-    host::make_row(result, 0, width,
-                   [&](std::int64_t c) { return accumulator{static_cast<double>(n), sums[c]}; });
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(result + c)) accumulator{static_cast<double>(n), sums[c]};
+    }
   }
 
  private:
@@ -364,7 +364,9 @@ class exact_column_fold {
       }
       for (std::int64_t c = 0; c < width; ++c) sums[c].add(terms[c], count);
     }
-    host::make_row(result, 0, width, [&](std::int64_t c) { return sums[c].total(n); });
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(result + c)) accumulator(sums[c].total(n));
+    }
   }
 
   const Source& elements_;

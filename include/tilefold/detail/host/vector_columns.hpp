@@ -138,9 +138,10 @@ class deviation_column_fold {
       }
       count += run << level;
     }
-    host::make_row(result, 0, width, [&](std::int64_t c) {
-      return accumulator{static_cast<double>(n), found[c], found[width + c]};
-    });
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(result + c))
+          accumulator{static_cast<double>(n), found[c], found[width + c]};
+    }
   }
 
  private:
@@ -199,9 +200,10 @@ class place_column_fold {
       }
       places_(some, count, width, i, keys, places);
     }
-    host::make_row(result, 0, width, [&](std::int64_t c) {
-      return accumulator{keys[c], first + static_cast<std::int64_t>(places[c])};
-    });
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(result + c))
+          accumulator{keys[c], first + static_cast<std::int64_t>(places[c])};
+    }
   }
 
  private:
