@@ -252,17 +252,8 @@ concept truth_value = std::constructible_from<bool, const T&>;
 // Whose bits the library knows how to join. (Device code cannot call the operators of std::byte.)
 template <class T>
 concept bitwise = integer<T> || std::same_as<T, std::byte>;
-template <bitwise T>
-using bits_of_t = std::conditional_t<std::same_as<T, std::byte>, unsigned char, T>;
-// A value as its bits, if it is such a one.
 template <class T>
-TILEFOLD_HD decltype(auto) as_bits(const T& x) {
-  if constexpr (bitwise<T>) {
-    return static_cast<bits_of_t<T>>(x);
-  } else {
-    return static_cast<const T&>(x);
-  }
-}
+using bits_of_t = std::conditional_t<std::same_as<T, std::byte>, unsigned char, const T&>;
 template <class T>
 concept addable = wrapping_integer<T> || floating<T> || complex_like<T> || requires(const T& a) {
   { a + a } -> std::convertible_to<T>;
@@ -354,7 +345,8 @@ struct bit_and {
       { a& a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return static_cast<T>(detail::as_bits(a) & detail::as_bits(b));
+    using bits = detail::bits_of_t<T>;
+    return static_cast<T>(static_cast<bits>(a) & static_cast<bits>(b));
   }
 };
 
@@ -365,7 +357,8 @@ struct bit_or {
       { a | a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return static_cast<T>(detail::as_bits(a) | detail::as_bits(b));
+    using bits = detail::bits_of_t<T>;
+    return static_cast<T>(static_cast<bits>(a) | static_cast<bits>(b));
   }
 };
 
@@ -376,7 +369,8 @@ struct bit_xor {
       { a ^ a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return static_cast<T>(detail::as_bits(a) ^ detail::as_bits(b));
+    using bits = detail::bits_of_t<T>;
+    return static_cast<T>(static_cast<bits>(a) ^ static_cast<bits>(b));
   }
 };
 
@@ -543,7 +537,7 @@ struct op_traits<bit_and, T> : detail::bitwise_traits<T> {
     if constexpr (std::is_same_v<T, bool>) {
       return true;
     } else {
-      return static_cast<T>(~detail::bits_of_t<T>{0});
+      return static_cast<T>(~static_cast<detail::bits_of_t<T>>(T{0}));
     }
   }
 };
