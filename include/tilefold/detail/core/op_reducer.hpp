@@ -286,25 +286,28 @@ struct op_reducer {
   }
 };
 
+/// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
+template <class Reducer, class Init>
+TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& init,
+                                            const typename Reducer::accumulator& folded) {
+  return reducer.project(reducer.combine(init, folded));
+}
+template <class Reducer>
+TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, no_init,
+                                            const typename Reducer::accumulator& folded) {
+  return reducer.project(folded);
+}
+
 /// In place of an initial value: the fold is a part of a longer one, so its results are
 /// accumulators, which the longer fold finishes. It also stands in place of the value of an empty
 /// tree, since every tree of such a fold has items.
 struct unfinished {};
 
-/// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
-template <class Reducer, class Init>
-TILEFOLD_HD decltype(auto) finish([[maybe_unused]] const Reducer& reducer,
-                                  [[maybe_unused]] const Init& init,
-                                  const typename Reducer::accumulator& folded) {
-  if constexpr (std::same_as<Init, unfinished>) {
-    return (folded);
-  } else if constexpr (std::same_as<Init, no_init>) {
-    return reducer.project(folded);
-  } else {
-    return reducer.project(reducer.combine(init, folded));
-  }
+template <class Reducer>
+TILEFOLD_HD const typename Reducer::accumulator& finish(
+    const Reducer&, unfinished, const typename Reducer::accumulator& folded) {
+  return folded;
 }
-
 template <class Reducer>
 TILEFOLD_HD const typename Reducer::accumulator& result_of_nothing(const Reducer&, unfinished) {
   __builtin_unreachable();
