@@ -44,6 +44,15 @@
 #define TILEFOLD_NO_EXEC_CHECK
 #endif
 
+// TILEFOLD_UNROLL() or, for a number of times, TILEFOLD_UNROLL(times) stands before a loop of
+// device code that is to be unrolled. Compilers for the host choose by themselves. Not public.
+#if defined(__CUDA_ARCH__)
+#define TILEFOLD_PRAGMA(text) _Pragma(#text)
+#define TILEFOLD_UNROLL(...) TILEFOLD_PRAGMA(unroll __VA_ARGS__)
+#else
+#define TILEFOLD_UNROLL(...)
+#endif
+
 // Around code that warnings of a user's -Werror would stop: array bounds of type int
 // (-Wsign-conversion), and comparisons that mean equal (-Wfloat-equal). NVRTC does not know the
 // pragmas. Not public.

@@ -48,13 +48,6 @@ struct make_question {
   }
 };
 
-struct make_count_if {
-  template <class Predicate>
-  auto operator()(Predicate predicate) const {
-    return reducers::count_if<Predicate>{predicate};
-  }
-};
-
 }  // namespace detail
 
 /// How many elements equal `value`, as std::int64_t.
@@ -68,8 +61,9 @@ inline constexpr detail::value_verb_into<detail::make_count> count_into{"count_i
 
 /// How many elements satisfy `predicate`, which must be callable on the GPU if the call runs there;
 /// as count.
-inline constexpr detail::value_verb<detail::make_count_if> count_if{"count_if"};
-inline constexpr detail::value_verb_into<detail::make_count_if> count_if_into{"count_if_into"};
+inline constexpr detail::value_verb<detail::make_question<reducers::count_if>> count_if{"count_if"};
+inline constexpr detail::value_verb_into<detail::make_question<reducers::count_if>> count_if_into{
+    "count_if_into"};
 
 /// Whether every element satisfies `predicate`, as count_if. Empty: true. The call ends early once
 /// an element decides the result: `predicate` is then not called for all elements.

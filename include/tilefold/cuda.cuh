@@ -34,9 +34,7 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 
-namespace tilefold {
-
-namespace detail::cuda {
+namespace tilefold::detail::cuda {
 
 // What folds forests, columns, rows, runs of keys and pieces stands with its launches, and is
 // included by the verbs that need it, as are their sizes. Left undefined here, so that a missing
@@ -204,7 +202,9 @@ inline unsigned long long capture_of(cudaStream_t stream) {
   return status == cudaStreamCaptureStatusNone ? 0 : number;
 }
 
-}  // namespace detail::cuda
+}  // namespace tilefold::detail::cuda
+
+namespace tilefold {
 
 namespace detail {
 template <class Build>

@@ -27,8 +27,7 @@ class error : public std::runtime_error {
 };
 
 /// last < first, a negative count, or a count that no launch can cover.
-class invalid_range_error : public error {
- public:
+struct invalid_range_error : error {
   using error::error;
 };
 
@@ -45,26 +44,22 @@ class segment_error : public invalid_range_error {
 };
 
 /// An axis that a view does not have, extents that do not fit each other.
-class shape_error : public error {
- public:
+struct shape_error : error {
   using error::error;
 };
 
 /// A null pointer where n > 0 items were announced, or a null output.
-class null_pointer_error : public error {
- public:
+struct null_pointer_error : error {
   using error::error;
 };
 
 /// An empty range without an initial value, folded with an op whose identity is unknown.
-class empty_range_error : public error {
- public:
+struct empty_range_error : error {
   using error::error;
 };
 
 /// A pointer into memory that the chosen executor cannot read or write, or that another GPU owns.
-class memory_space_error : public error {
- public:
+struct memory_space_error : error {
   using error::error;
 };
 
@@ -79,27 +74,23 @@ class allocation_error : public error {
 };
 
 /// A call that cannot be recorded while its stream is being captured into a CUDA graph.
-class capture_error : public error {
- public:
+struct capture_error : error {
   using error::error;
 };
 
 /// Not thrown any more: folds compute in the same mode whatever the processor is set to
 /// (docs/numerics.md).
-class float_mode_error : public error {
- public:
+struct float_mode_error : error {
   using error::error;
 };
 
 /// Bytes of a piece or an accumulator that are truncated, altered, or of another type or version.
-class format_error : public error {
- public:
+struct format_error : error {
   using error::error;
 };
 
 /// A communicator that cannot go on: a rank has left, or the transport failed (ranks.hpp).
-class communicator_error : public error {
- public:
+struct communicator_error : error {
   using error::error;
 };
 
@@ -116,8 +107,7 @@ class rank_error : public error {
 
 /// Ranks made calls of different verbs, operators or types. All ranks throw it, and the
 /// communicator can be used again.
-class rank_mismatch_error : public error {
- public:
+struct rank_mismatch_error : error {
   using error::error;
 };
 

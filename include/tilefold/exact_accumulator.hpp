@@ -118,11 +118,7 @@ class exact_accumulator {
   }
 
   friend TILEFOLD_HD bool operator==(const exact_accumulator& x, const exact_accumulator& y) {
-    const state_type a = x.state_.canonical();
-    const state_type b = y.state_.canonical();
-    bool same = a.marks == b.marks;
-    for (int i = 0; i < state_type::words; ++i) same = same && a.sum.word[i] == b.sum.word[i];
-    return same;
+    return same_words(x.state_.canonical(), y.state_.canonical());
   }
 
   /// What to_bytes() takes: four letters, a version, the kind of items, the number of words, then
@@ -169,7 +165,8 @@ class exact_accumulator {
     exact_accumulator result;
     result.state_.marks = get(bytes, 1);
     for (std::size_t i = 0; i < words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
-    if (!same_words(result.state_) ||
+    // The words must be written as they are.
+    if (!same_words(result.state_, result.state_.canonical()) ||
         !detail::marks_fit(result.state_.marks, result.state_.sum.is_zero())) {
       throw format_error("tilefold: no items leave such bytes of an exact accumulator: marks are " +
                          std::to_string(result.state_.marks));
@@ -212,11 +209,9 @@ class exact_accumulator {
     return letters | version << 32 | kind() << 40 | std::uint64_t{state_type::words} << 48;
   }
 
-  // Whether it is written as it is.
-  static bool same_words(const state_type& state) {
-    const state_type written = state.canonical();
-    bool same = state.marks == written.marks;
-    for (std::size_t i = 0; i < words; ++i) same &= state.sum.word[i] == written.sum.word[i];
+  TILEFOLD_HD static bool same_words(const state_type& a, const state_type& b) {
+    bool same = a.marks == b.marks;
+    for (int i = 0; i < state_type::words; ++i) same = same && a.sum.word[i] == b.sum.word[i];
     return same;
   }
 
@@ -249,14 +244,8 @@ namespace detail {
 
 /// The accumulator of a sum that was made elsewhere, and the state inside one.
 struct exact_access {
-  template <class T>
-  TILEFOLD_HD static balanced_state<typename exact_format<T>::sum>& state_of(
-      exact_accumulator<T>& accumulator) {
-    return accumulator.state_;
-  }
-  template <class T>
-  TILEFOLD_HD static const balanced_state<typename exact_format<T>::sum>& state_of(
-      const exact_accumulator<T>& accumulator) {
+  template <class Accumulator>
+  TILEFOLD_HD static auto& state_of(Accumulator& accumulator) {
     return accumulator.state_;
   }
 

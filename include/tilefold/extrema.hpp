@@ -18,11 +18,7 @@ namespace detail {
 
 struct iterator_to_one {
   template <class It>
-  It operator()(const It& first) const {
-    return first;
-  }
-  template <class It>
-  It operator()(const It& first, no_result) const {
+  It operator()(const It& first, no_result = {}) const {
     return first;
   }
   template <class It, class Found>
@@ -33,11 +29,7 @@ struct iterator_to_one {
 
 struct iterators_to_both {
   template <class It>
-  std::pair<It, It> operator()(const It& first) const {
-    return {first, first};
-  }
-  template <class It>
-  std::pair<It, It> operator()(const It& first, no_result) const {
+  std::pair<It, It> operator()(const It& first, no_result = {}) const {
     return {first, first};
   }
   template <class It, class Found>
@@ -62,7 +54,7 @@ struct make_arg_extreme {
   template <comparator_argument Comp, tie_rule Ties = tie_rule::first>
   auto operator()(const Comp& comp, of_equal<Ties> = {}) const {
     return arg_extreme_by<Largest, Ties, comparator_in_kernels_t<Comp>>{
-        detail::normalized_comparator(comp)};
+        {detail::normalized_comparator(comp)}};
   }
 };
 using make_arg_min = make_arg_extreme<false>;
@@ -86,7 +78,7 @@ struct make_arg_minmax {
             tie_rule MaxTies = MinTies>
   auto operator()(const Comp& comp, of_equal<MinTies> = {}, of_equal<MaxTies> = {}) const {
     return arg_extremes_by<MinTies, MaxTies, comparator_in_kernels_t<Comp>>{
-        detail::normalized_comparator(comp)};
+        {detail::normalized_comparator(comp)}};
   }
 };
 

@@ -119,6 +119,10 @@ concept real = compiler_float<T> && !is_narrow_float<T>;
 template <class T>
 concept floating = real<T> || is_narrow_float<T>;
 
+/// A type whose values are exact in float.
+template <class T>
+concept exact_in_float = std::same_as<T, float> || is_narrow_float<T>;
+
 /// Numbers whose arithmetic the library knows.
 template <class T>
 concept number = integer<T> || floating<T>;

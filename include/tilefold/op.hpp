@@ -47,6 +47,14 @@ template <class Real>
 struct real_pair {
   Real re, im;
 };
+template <complex_like T>
+TILEFOLD_HD auto as_pair(const T& z) {
+  return __builtin_bit_cast(real_pair<typename T::value_type>, z);
+}
+template <complex_like T>
+TILEFOLD_HD T from_pair(real_pair<typename T::value_type> z) {
+  return __builtin_bit_cast(T, z);
+}
 
 // At least `unsigned`, so that promotion cannot smuggle a signed (overflowing) type back in.
 template <wrapping_integer T>
@@ -223,30 +231,20 @@ template <class T>
 inline constexpr bool has_min_instruction = std::same_as<T, float> || std::same_as<T, double>;
 #endif
 
-// IEEE 754-2019 minimum (NanWins) or minimumNumber; -0 < +0. Two NaNs count as the same.
-template <bool NanWins, class T>
-TILEFOLD_HD T lesser(const T& a, const T& b) {
+// IEEE 754-2019 minimum or, if Greatest, maximum; minimumNumber or maximumNumber unless NanWins.
+// -0 < +0. Two NaNs count as the same.
+template <bool Greatest, bool NanWins, class T>
+TILEFOLD_HD T extreme(const T& a, const T& b) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (has_min_instruction<T>) return device_min<NanWins>(a, b);
+  if constexpr (has_min_instruction<T>) {
+    return Greatest ? device_max<NanWins>(a, b) : device_min<NanWins>(a, b);
+  }
 #endif
   if constexpr (floating<T>) {
     if (detail::is_nan(a)) return NanWins ? a : b;
     if (detail::is_nan(b)) return NanWins ? b : a;
   }
-  return detail::ordered_less(b, a) ? b : a;
-}
-
-// IEEE 754-2019 maximum (NanWins) or maximumNumber; -0 < +0. Two NaNs count as the same.
-template <bool NanWins, class T>
-TILEFOLD_HD T greater(const T& a, const T& b) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (has_min_instruction<T>) return device_max<NanWins>(a, b);
-#endif
-  if constexpr (floating<T>) {
-    if (detail::is_nan(a)) return NanWins ? a : b;
-    if (detail::is_nan(b)) return NanWins ? b : a;
-  }
-  return detail::ordered_less(a, b) ? b : a;
+  return (Greatest ? detail::ordered_less(a, b) : detail::ordered_less(b, a)) ? b : a;
 }
 
 template <class T>
@@ -254,8 +252,8 @@ concept truth_value = std::constructible_from<bool, const T&>;
 // Whose bits the library knows how to join. (Device code cannot call the operators of std::byte.)
 template <class T>
 concept bitwise = integer<T> || std::same_as<T, std::byte>;
-template <bitwise T>
-using bits_of_t = std::conditional_t<std::same_as<T, std::byte>, unsigned char, T>;
+template <class T>
+using bits_of_t = std::conditional_t<std::same_as<T, std::byte>, unsigned char, const T&>;
 template <class T>
 concept addable = wrapping_integer<T> || floating<T> || complex_like<T> || requires(const T& a) {
   { a + a } -> std::convertible_to<T>;
@@ -269,6 +267,14 @@ template <class T>
 concept orderable = floating<T> || (!complex_like<T> && requires(const T& a) {
                       { a < a } -> std::convertible_to<bool>;
                     });
+
+template <bool Greatest, bool NanWins>
+struct extreme_op {
+  template <orderable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return detail::extreme<Greatest, NanWins>(a, b);
+  }
+};
 
 }  // namespace detail
 
@@ -284,11 +290,10 @@ struct plus {
     } else if constexpr (detail::real<T>) {
       return detail::rounded_sum(a, b);
     } else if constexpr (detail::complex_like<T>) {
-      using pair = detail::real_pair<typename T::value_type>;
-      const auto x = __builtin_bit_cast(pair, a);
-      const auto y = __builtin_bit_cast(pair, b);
-      return __builtin_bit_cast(
-          T, (pair{detail::rounded_sum(x.re, y.re), detail::rounded_sum(x.im, y.im)}));
+      const auto x = detail::as_pair(a);
+      const auto y = detail::as_pair(b);
+      return detail::from_pair<T>(
+          {detail::rounded_sum(x.re, y.re), detail::rounded_sum(x.im, y.im)});
     } else {
       return a + b;
     }
@@ -308,14 +313,13 @@ struct multiplies {
     } else if constexpr (detail::real<T>) {
       return detail::rounded_product(a, b);
     } else if constexpr (detail::complex_like<T>) {
-      using pair = detail::real_pair<typename T::value_type>;
-      const auto x = __builtin_bit_cast(pair, a);
-      const auto y = __builtin_bit_cast(pair, b);
+      const auto x = detail::as_pair(a);
+      const auto y = detail::as_pair(b);
       const auto re = detail::rounded_sum(detail::rounded_product(x.re, y.re),
                                           -detail::rounded_product(x.im, y.im));
       const auto im = detail::rounded_sum(detail::rounded_product(x.re, y.im),
                                           detail::rounded_product(x.im, y.re));
-      return __builtin_bit_cast(T, (pair{re, im}));
+      return detail::from_pair<T>({re, im});
     } else {
       return a * b;
     }
@@ -323,82 +327,50 @@ struct multiplies {
 };
 
 /// IEEE 754-2019 minimum: a NaN operand wins, -0 < +0. Any type with < works.
-struct minimum {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::lesser<true>(a, b);
-  }
-};
+struct minimum : detail::extreme_op<false, true> {};
 
 /// IEEE 754-2019 maximum: a NaN operand wins, -0 < +0. Any type with < works.
-struct maximum {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::greater<true>(a, b);
-  }
-};
+struct maximum : detail::extreme_op<true, true> {};
 
 /// IEEE 754-2019 minimumNumber: a NaN operand is a missing value, -0 < +0.
-struct minimum_number {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::lesser<false>(a, b);
-  }
-};
+struct minimum_number : detail::extreme_op<false, false> {};
 
 /// IEEE 754-2019 maximumNumber: a NaN operand is a missing value, -0 < +0.
-struct maximum_number {
-  template <detail::orderable T>
-  TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    return detail::greater<false>(a, b);
-  }
-};
+struct maximum_number : detail::extreme_op<true, false> {};
 
 /// a & b
 struct bit_and {
   template <class T>
-    requires detail::bitwise<T> || requires(const T& a) {
+    requires requires(const T& a) {
       { a& a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    if constexpr (detail::bitwise<T>) {
-      using bits = detail::bits_of_t<T>;
-      return static_cast<T>(static_cast<bits>(a) & static_cast<bits>(b));
-    } else {
-      return a & b;
-    }
+    using bits = detail::bits_of_t<T>;
+    return static_cast<T>(static_cast<bits>(a) & static_cast<bits>(b));
   }
 };
 
 /// a | b
 struct bit_or {
   template <class T>
-    requires detail::bitwise<T> || requires(const T& a) {
+    requires requires(const T& a) {
       { a | a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    if constexpr (detail::bitwise<T>) {
-      using bits = detail::bits_of_t<T>;
-      return static_cast<T>(static_cast<bits>(a) | static_cast<bits>(b));
-    } else {
-      return a | b;
-    }
+    using bits = detail::bits_of_t<T>;
+    return static_cast<T>(static_cast<bits>(a) | static_cast<bits>(b));
   }
 };
 
 /// a ^ b
 struct bit_xor {
   template <class T>
-    requires detail::bitwise<T> || requires(const T& a) {
+    requires requires(const T& a) {
       { a ^ a } -> std::convertible_to<T>;
     }
   TILEFOLD_HD T operator()(const T& a, const T& b) const {
-    if constexpr (detail::bitwise<T>) {
-      using bits = detail::bits_of_t<T>;
-      return static_cast<T>(static_cast<bits>(a) ^ static_cast<bits>(b));
-    } else {
-      return a ^ b;
-    }
+    using bits = detail::bits_of_t<T>;
+    return static_cast<T>(static_cast<bits>(a) ^ static_cast<bits>(b));
   }
 };
 
@@ -439,50 +411,31 @@ struct op_traits {
 namespace detail {
 
 template <class T>
-inline constexpr bool exact_arithmetic = integer<T>;
+concept arithmetic_like = number<T> || complex_like<T>;
 
 // Ours: commutative on every type whose arithmetic we know, never assumed of a class.
-template <class T>
-struct known_op_traits {
-  static constexpr bool commutative = number<T> || complex_like<T>;
-  static constexpr bool order_free = exact_arithmetic<T>;
-  static constexpr bool separately_rounded = commutative;
+template <bool Commutative, bool OrderFree = Commutative>
+struct traits_of_ours {
+  static constexpr bool commutative = Commutative;
+  static constexpr bool order_free = OrderFree;
+  static constexpr bool separately_rounded = Commutative;
 };
-
 template <class T>
-struct bitwise_traits {
-  static constexpr bool commutative = bitwise<T>;
-  static constexpr bool order_free = commutative;
-  static constexpr bool separately_rounded = commutative;
-};
-
+using known_op_traits = traits_of_ours<arithmetic_like<T>, integer<T>>;
 template <class T>
-struct selection_traits {
-  static constexpr bool commutative = number<T>;
-  static constexpr bool order_free = commutative;
-  static constexpr bool separately_rounded = commutative;
-};
+using bitwise_traits = traits_of_ours<bitwise<T>>;
+template <class T>
+using selection_traits = traits_of_ours<number<T>>;
 
 // numeric_limits knows nothing of the narrow types; their extremes come through float.
-template <class T>
-TILEFOLD_HD T highest() {
+template <bool Greatest, class T>
+TILEFOLD_HD T limit_of() {
   if constexpr (real<T>) {
-    return infinity<T>;
+    return Greatest ? infinity<T> : -infinity<T>;
   } else if constexpr (is_narrow_float<T>) {
-    return static_cast<T>(infinity<float>);
+    return static_cast<T>(Greatest ? infinity<float> : -infinity<float>);
   } else {
-    return largest<T>;
-  }
-}
-
-template <class T>
-TILEFOLD_HD T lowest() {
-  if constexpr (real<T>) {
-    return -infinity<T>;
-  } else if constexpr (is_narrow_float<T>) {
-    return static_cast<T>(-infinity<float>);
-  } else {
-    return smallest<T>;
+    return Greatest ? largest<T> : smallest<T>;
   }
 }
 
@@ -508,12 +461,6 @@ TILEFOLD_HD T quiet_nan() {
   }
 }
 
-template <class T>
-concept has_extremes = number<T>;
-
-template <class T>
-concept arithmetic_like = number<T> || complex_like<T>;
-
 }  // namespace detail
 
 template <class T>
@@ -524,7 +471,7 @@ struct op_traits<plus, T> : detail::known_op_traits<T> {
   {
     if constexpr (detail::complex_like<T>) {
       using real = typename T::value_type;
-      return __builtin_bit_cast(T, (detail::real_pair<real>{-real{0}, -real{0}}));
+      return detail::from_pair<T>({-real{0}, -real{0}});
     } else if constexpr (is_narrow_float<T>) {
       return static_cast<T>(-0.0f);
     } else if constexpr (detail::real<T>) {
@@ -546,20 +493,20 @@ struct op_traits<multiplies, T> : detail::known_op_traits<T> {
 
 namespace detail {
 
-template <class T>
-struct minimum_traits : selection_traits<T> {
+template <bool Greatest, class T>
+struct extreme_traits : selection_traits<T> {
   TILEFOLD_HD static T identity()
-    requires has_extremes<T>
+    requires number<T>
   {
-    return detail::highest<T>();
+    return detail::limit_of<!Greatest, T>();
   }
 };
-template <class T>
-struct maximum_traits : selection_traits<T> {
+template <bool Identity, class T>
+struct logical_traits : known_op_traits<T> {
   TILEFOLD_HD static T identity()
-    requires has_extremes<T>
+    requires std::same_as<T, bool>
   {
-    return detail::lowest<T>();
+    return Identity;
   }
 };
 // Where NaN is a missing value, "nothing" is NaN: minimum_number(NaN, x) is x.
@@ -567,19 +514,20 @@ template <class T>
 struct nan_is_nothing : selection_traits<T> {
   TILEFOLD_HD static T identity() { return detail::quiet_nan<T>(); }
 };
-template <class T, class Traits>
-using number_traits = std::conditional_t<floating<T>, nan_is_nothing<T>, Traits>;
+template <bool Greatest, class T>
+using number_traits =
+    std::conditional_t<floating<T>, nan_is_nothing<T>, extreme_traits<Greatest, T>>;
 
 }  // namespace detail
 
 template <class T>
-struct op_traits<minimum, T> : detail::minimum_traits<T> {};
+struct op_traits<minimum, T> : detail::extreme_traits<false, T> {};
 template <class T>
-struct op_traits<maximum, T> : detail::maximum_traits<T> {};
+struct op_traits<maximum, T> : detail::extreme_traits<true, T> {};
 template <class T>
-struct op_traits<minimum_number, T> : detail::number_traits<T, detail::minimum_traits<T>> {};
+struct op_traits<minimum_number, T> : detail::number_traits<false, T> {};
 template <class T>
-struct op_traits<maximum_number, T> : detail::number_traits<T, detail::maximum_traits<T>> {};
+struct op_traits<maximum_number, T> : detail::number_traits<true, T> {};
 
 template <class T>
 struct op_traits<bit_and, T> : detail::bitwise_traits<T> {
@@ -589,7 +537,7 @@ struct op_traits<bit_and, T> : detail::bitwise_traits<T> {
     if constexpr (std::is_same_v<T, bool>) {
       return true;
     } else {
-      return static_cast<T>(~detail::bits_of_t<T>{0});
+      return static_cast<T>(~static_cast<detail::bits_of_t<T>>(T{0}));
     }
   }
 };
@@ -607,22 +555,9 @@ template <class T>
 struct op_traits<bit_xor, T> : op_traits<bit_or, T> {};
 
 template <class T>
-struct op_traits<logical_and, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity()
-    requires std::same_as<T, bool>
-  {
-    return true;
-  }
-};
-
+struct op_traits<logical_and, T> : detail::logical_traits<true, T> {};
 template <class T>
-struct op_traits<logical_or, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity()
-    requires std::same_as<T, bool>
-  {
-    return false;
-  }
-};
+struct op_traits<logical_or, T> : detail::logical_traits<false, T> {};
 
 namespace detail {
 

@@ -79,50 +79,27 @@ template <>
 inline constexpr tilefold_dtype dtype_of<std::complex<double>> = {TILEFOLD_COMPLEX, 128, 1};
 
 template <class T>
-struct accumulated {
-  using type = T;
-};
-template <std::integral T>
-  requires(sizeof(T) < 4)
-struct accumulated<T> {
-  using type = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
-};
-template <>
-struct accumulated<bool> {
-  using type = std::int64_t;
-};
-template <>
-struct accumulated<half> {
-  using type = float;
-};
-template <>
-struct accumulated<bfloat16> {
-  using type = float;
-};
+using in_64_bits = std::conditional_t<
+    std::integral<T>,
+    std::conditional_t<std::is_signed_v<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>,
+    double>;
 
 template <class T>
-struct in_64_bits {
-  using type = std::conditional_t<
-      std::integral<T>,
-      std::conditional_t<std::is_signed_v<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>,
-      double>;
-};
+using in_32_bits =
+    std::conditional_t<std::integral<T>,
+                       std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>, float>;
 
 template <class T>
-struct exactly_summed : in_64_bits<T> {};
+using accumulated = std::conditional_t<std::same_as<T, bool>, std::int64_t,
+                                       std::conditional_t<(sizeof(T) < 4), in_32_bits<T>, T>>;
+
 template <class T>
-  requires(!std::integral<T>)
-struct exactly_summed<T> {
-  using type = T;
-};
+using exactly_summed = std::conditional_t<std::integral<T>, in_64_bits<T>, T>;
 template <class T>
-struct exactly_divided {
-  using type = std::conditional_t<std::integral<T>, double, T>;
-};
+using exactly_divided = std::conditional_t<std::integral<T>, double, T>;
 template <class T>
-struct greatest_size {
-  using type = std::conditional_t<std::integral<T> || std::same_as<T, double>, double, float>;
-};
+using greatest_size =
+    std::conditional_t<std::integral<T> || std::same_as<T, double>, double, float>;
 
 }  // namespace detail
 
@@ -156,23 +133,13 @@ struct max_and_sum {
 namespace detail {
 
 template <class T>
-struct itself {
-  using type = T;
-};
+using itself = T;
 template <class T>
-struct both {
-  using type = extremes<T>;
-};
-template <class T>
-struct checked_in_64_bits {
-  using type = checked_value<typename in_64_bits<T>::type>;
-};
+using checked_in_64_bits = checked_value<in_64_bits<T>>;
 template <class Type>
 struct always {
   template <class T>
-  struct of {
-    using type = Type;
-  };
+  using of = Type;
 };
 
 /// Deletes what the C interface made.
@@ -190,7 +157,7 @@ struct op {
   const char* name_of_narrow = nullptr;  // of integers narrower than 64 bits, if that is another
 
   template <class T>
-  using result = typename Result<T>::type;
+  using result = Result<T>;
 
   /// The name in C of the operation with items of T.
   template <class T>
@@ -208,7 +175,7 @@ inline constexpr detail::op<detail::accumulated> product{"product", "product32"}
 inline constexpr detail::op<detail::in_64_bits> product64{"product64"};
 inline constexpr detail::op<detail::itself> min{"min"};
 inline constexpr detail::op<detail::itself> max{"max"};
-inline constexpr detail::op<detail::both> minmax{"minmax"};
+inline constexpr detail::op<extremes> minmax{"minmax"};
 inline constexpr detail::op<detail::always<std::int64_t>::of> arg_min{"arg_min"};
 inline constexpr detail::op<detail::always<std::int64_t>::of> arg_max{"arg_max"};
 inline constexpr detail::op<detail::always<bool>::of> any{"any"};
@@ -421,13 +388,12 @@ statistics stats(host_executor& exec, const T* items, std::int64_t n) {
 
 /// The dot product of two arrays of n items, of the type of a sum of them.
 template <class T>
-void dot_into(executor& exec, const T* x, const T* y, std::int64_t n,
-              typename detail::accumulated<T>::type* out) {
+void dot_into(executor& exec, const T* x, const T* y, std::int64_t n, detail::accumulated<T>* out) {
   detail::check(tilefold_dot(exec.get(), x, y, detail::dtype_of<T>, n, out));
 }
 template <class T>
 auto dot(host_executor& exec, const T* x, const T* y, std::int64_t n) {
-  typename detail::accumulated<T>::type found;
+  detail::accumulated<T> found;
   precompiled::dot_into(exec, x, y, n, &found);
   return found;
 }
@@ -607,13 +573,13 @@ class exact_accumulator {
   }
   /// The sum, rounded once to T; of integers and bool in 64 bits.
   auto value() const {
-    typename detail::exactly_summed<T>::type found;
+    detail::exactly_summed<T> found;
     detail::check(tilefold_accumulator_value(handle_.get(), &found));
     return found;
   }
   /// The mean of n > 0 items, rounded once to T; of integers and bool to double.
   auto mean(std::int64_t n) const {
-    typename detail::exactly_divided<T>::type found;
+    detail::exactly_divided<T> found;
     detail::check(tilefold_accumulator_mean(handle_.get(), n, &found));
     return found;
   }

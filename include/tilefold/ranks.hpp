@@ -88,9 +88,8 @@ block_list<Reducer> gather_blocks(Call& call, const rank_parts& parts, const Red
                                   const block_list<Reducer>& own) {
   using list = block_list<Reducer>;
   using accumulator = typename list::accumulator;
-  static_assert(std::is_trivially_copyable_v<accumulator>,
-                "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
   const int most = detail::most_blocks<typename list::blocks_type>(parts);
+  const std::size_t bytes = detail::sent_bytes<accumulator>(most);
   using comm_type = std::remove_cvref_t<decltype(call.comm())>;
   if constexpr (sends_to_ranks<comm_type>) {
     if (call.size() > 1 &&
@@ -98,7 +97,6 @@ block_list<Reducer> gather_blocks(Call& call, const rank_parts& parts, const Red
       return detail::merge_blocks(call, parts, reducer, own);
     }
   }
-  const std::size_t bytes = static_cast<std::size_t>(most) * sizeof(accumulator);
   const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
     const auto values = own.values().bytes();
     if (!values.empty()) std::memcpy(place, values.data(), values.size());
@@ -519,13 +517,8 @@ class ranks_executor {
 namespace detail {
 
 template <class Comm, class Executor, class Policy>
-struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
+struct executor_parts<ranks_executor<Comm, Executor, Policy>> : executor_parts<void> {
   using policy = Policy;
-  static constexpr bool checks = false;
-  template <class MaybeConst>
-  static MaybeConst& base(MaybeConst& executor) {
-    return executor;
-  }
 };
 
 }  // namespace detail

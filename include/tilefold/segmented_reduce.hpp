@@ -40,8 +40,7 @@ constexpr void require_integers() {
 
 template <class Executor>
 constexpr bool takes_deferred_sizes() {
-  using base = std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
-      std::declval<std::remove_cvref_t<Executor>&>()))>;
+  using base = executor_base_t<Executor>;
   static_assert(!spans_ranks<base>,
                 "tilefold: ranks take no deferred sizes: each has to know how "
                 "many items it has");

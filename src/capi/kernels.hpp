@@ -211,7 +211,7 @@ void fold_with(Exec& exec, const job& call, const Reducer& reducer) {
       folder.template fold_forest<policy>(
           detail::equal_forest{items, call.segments, call.offsets.step}, call.segments,
           bound.reducer, bound.start, empty,
-          detail::stepped_output<out_type>{results, call.plan.out.inner_stride()});
+          detail::stepped_output<out_type>{results, {call.plan.out.inner_stride()}});
       return;
     }
   }
@@ -255,7 +255,7 @@ bool fold_long_rows(Exec& exec, const job& call, const Reducer& reducer) {
                                   capi::items_of<It>(call.items, call.type));
   const auto out = exec.accessible(
       detail::stepped_output<typename output_of<Out>::type>{output_of<Out>::at(call),
-                                                            call.plan.out.inner_stride()},
+                                                            {call.plan.out.inner_stride()}},
       "out");
   bool launched = false;
   exec.in_context([&](const auto& gpu, cudaStream_t stream, const auto& workspace_for) {

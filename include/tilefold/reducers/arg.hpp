@@ -137,8 +137,7 @@ TILEFOLD_HD reducers::indexed_value<T> place_of(const ranked<ranking<T, Largest,
 
 /// arg_min and arg_max.
 template <bool Largest, nan_rule Nan, tie_rule Ties = tie_rule::first>
-struct arg_extreme {
-  using reducer_concept = reducer_tag;
+struct arg_extreme : empty_reducer {
   static constexpr bool indexed = true;
 
   template <orderable T>
@@ -211,8 +210,7 @@ struct indexed_extremes {
 /// std::minmax_element() finds among numbers.
 template <nan_rule Nan = nan_rule::propagate, tie_rule MinTies = tie_rule::first,
           tie_rule MaxTies = MinTies>
-struct arg_minmax {
-  using reducer_concept = reducer_tag;
+struct arg_minmax : detail::empty_reducer {
   static constexpr bool indexed = true;
 
   template <class T>

@@ -21,9 +21,7 @@ namespace detail {
 
 /// The reducer of an operator of ours. Accumulator and result are those of reduce() with it.
 template <class Op>
-struct op_family {
-  using reducer_concept = reducer_tag;
-
+struct op_family : empty_reducer {
   template <class T>
     requires binary_op_on<Op, accumulator_t<void, Op, T, no_init>>
   TILEFOLD_HD accumulator_t<void, Op, T, no_init> lift(const T& value) const {
@@ -79,9 +77,7 @@ struct differ {
 }  // namespace detail
 
 template <>
-struct op_traits<detail::differ, bool> : detail::known_op_traits<bool> {
-  TILEFOLD_HD static bool identity() { return false; }
-};
+struct op_traits<detail::differ, bool> : detail::logical_traits<false, bool> {};
 
 namespace reducers {
 
@@ -165,9 +161,7 @@ template <class Predicate>
 count_if(Predicate) -> count_if<Predicate>;
 
 /// How many elements there are, as std::int64_t; over one range or two. Empty: 0.
-struct count {
-  using reducer_concept = reducer_tag;
-
+struct count : detail::zero_reducer {
   template <class... T>
   TILEFOLD_HD std::int64_t lift(const T&...) const {
     return 1;
@@ -180,16 +174,10 @@ struct count {
   TILEFOLD_HD std::int64_t project(const State& state) const {
     return static_cast<std::int64_t>(state.count);
   }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return 0;
-  }
 };
 
 /// The first element; of a range without one, an error.
-struct first {
-  using reducer_concept = reducer_tag;
-
+struct first : detail::empty_reducer {
   template <class T>
   TILEFOLD_HD T lift(const T& value) const {
     return value;
@@ -221,9 +209,7 @@ struct extremes {
 
 /// The smallest and the largest value; each as min and max.
 template <nan_rule Nan = nan_rule::propagate>
-struct minmax {
-  using reducer_concept = reducer_tag;
-
+struct minmax : detail::empty_reducer {
   template <detail::orderable T>
   TILEFOLD_HD extremes<T> lift(const T& value) const {
     return {value, value};
@@ -231,14 +217,15 @@ struct minmax {
   template <class T>
   TILEFOLD_HD extremes<T> combine(const extremes<T>& a, const extremes<T>& b) const {
     constexpr bool nan_wins = Nan == nan_rule::propagate;
-    return {detail::lesser<nan_wins>(a.min, b.min), detail::greater<nan_wins>(a.max, b.max)};
+    return {detail::extreme<false, nan_wins>(a.min, b.min),
+            detail::extreme<true, nan_wins>(a.max, b.max)};
   }
   template <class T>
   TILEFOLD_HD extremes<T> project(const extremes<T>& value) const {
     return {detail::canonical(value.min), detail::canonical(value.max)};
   }
   template <class Acc>
-    requires detail::has_extremes<decltype(Acc::min)>
+    requires detail::number<decltype(Acc::min)>
   TILEFOLD_HD Acc identity() const {
     return {min<Nan>{}.template identity<decltype(Acc::min)>(),
             max<Nan>{}.template identity<decltype(Acc::max)>()};
@@ -298,23 +285,16 @@ struct ways<reducers::count> : order_free_ways {
   static constexpr block_statistic statistic = block_statistic::count;
 };
 
-struct end_ways {
-  static constexpr bool separately_rounded = true;
-};
 template <>
-struct ways<reducers::first> : end_ways {};
+struct ways<reducers::first> : separately_rounded_ways {};
 template <>
-struct ways<reducers::last> : end_ways {};
-template <class Predicate>
-struct functions_of<reducers::any<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::all<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::none<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::logical_xor<Predicate>> : predicate_of<Predicate> {};
-template <class Predicate>
-struct functions_of<reducers::count_if<Predicate>> : predicate_of<Predicate> {};
+struct ways<reducers::last> : separately_rounded_ways {};
+
+template <template <class> class Question, class Predicate>
+  requires one_of<Question<Predicate>, reducers::any<Predicate>, reducers::all<Predicate>,
+                  reducers::none<Predicate>, reducers::logical_xor<Predicate>,
+                  reducers::count_if<Predicate>>
+struct functions_of<Question<Predicate>> : predicate_of<Predicate> {};
 
 template <nan_rule Nan, class T>
 struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {

@@ -8,15 +8,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/core/reducer_shortcuts.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-namespace tilefold {
-
-namespace reducers {
+namespace tilefold::reducers {
 
 /// What checked_sum gives.
 template <class T>
@@ -27,9 +26,9 @@ struct checked_value {
   bool fits;
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 /// The sum of integers of type T, 2^63 of them at most.
 template <integer T>
@@ -52,23 +51,15 @@ struct integer_sum {
     const auto value = static_cast<Result>(bits);
     // The value is the sum if it gives the same words.
     const auto held = integer_sum::extended(value);
-    bool fits = integer_sum::is_negative(value) == sum.is_negative();
+    bool fits = detail::is_negative(value) == sum.is_negative();
     for (int i = 0; i < words; ++i) fits = fits && held.word[i] == sum.word[i];
     return {value, fits};
   }
 
  private:
   template <integer U>
-  TILEFOLD_HD static bool is_negative(const U& x) {
-    if constexpr (signed_integer<U>) {
-      return x < 0;
-    } else {
-      return false;
-    }
-  }
-  template <integer U>
   TILEFOLD_HD static wide_integer<words> extended(const U& x) {
-    const std::uint64_t sign = integer_sum::is_negative(x) ? ~std::uint64_t{0} : 0;
+    const std::uint64_t sign = detail::is_negative(x) ? ~std::uint64_t{0} : 0;
     wide_integer<words> result;
     result.word[0] = static_cast<std::uint64_t>(x);
     for (int i = 1; i < words; ++i) result.word[i] = sign;
@@ -85,16 +76,15 @@ using sum_in_64_bits = std::conditional_t<
     (sizeof(T) > 8), T,
     std::conditional_t<signed_integer<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>>;
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The sum of integers or bool, and whether it fits: checked_value{value, fits}. `value` is the sum
 /// modulo 2^bits, `fits` whether Result can hold the real sum. Result: void for 64 bits (of
 /// integers of 128 bits their type), or an integer type by name. Empty: {0, true}.
 template <class Result = void>
-struct checked_sum {
-  using reducer_concept = reducer_tag;
+struct checked_sum : detail::zero_reducer {
   static_assert(std::is_void_v<Result> || detail::wrapping_integer<Result>,
                 "tilefold: the Result of checked_sum<Result> must be an integer type");
 
@@ -113,15 +103,11 @@ struct checked_sum {
   TILEFOLD_HD auto project(const detail::integer_sum<T>& sum) const {
     return sum.template in<detail::named_or<Result, detail::sum_in_64_bits<T>>>();
   }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
-  }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <class Result>
 struct ways<reducers::checked_sum<Result>> : order_free_ways {};
@@ -138,6 +124,4 @@ struct functions_of<reducers::checked_sum<Result>> {
   }
 };
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail

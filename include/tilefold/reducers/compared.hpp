@@ -86,36 +86,36 @@ TILEFOLD_HD bool takes_place(const Comp& comp, const T& b, const T& a) {
   }
 }
 
-/// The first of the least elements, or of the greatest.
-template <bool Largest, class Comp>
-struct extreme_by {
+/// What these reducers have; the result is the accumulator.
+template <class Comp>
+struct compared {
   using reducer_concept = reducer_tag;
   static constexpr const char* name_in_messages = "a comparator";
 
   Comp comp;
 
+  template <class Acc>
+  TILEFOLD_HD Acc project(const Acc& found) const {
+    return found;
+  }
+};
+
+/// The first of the least elements, or of the greatest.
+template <bool Largest, class Comp>
+struct extreme_by : compared<Comp> {
   template <class T>
   TILEFOLD_HD T lift(const T& value) const {
     return value;
   }
   template <class T>
   TILEFOLD_HD T combine(const T& a, const T& b) const {
-    return detail::takes_place<Largest>(comp, b, a) ? b : a;
-  }
-  template <class T>
-  TILEFOLD_HD T project(const T& value) const {
-    return value;
+    return detail::takes_place<Largest>(this->comp, b, a) ? b : a;
   }
 };
 
 /// Both, as extremes{min, max}.
 template <class Comp>
-struct extremes_by {
-  using reducer_concept = reducer_tag;
-  static constexpr const char* name_in_messages = "a comparator";
-
-  Comp comp;
-
+struct extremes_by : compared<Comp> {
   template <class T>
   TILEFOLD_HD reducers::extremes<T> lift(const T& value) const {
     return {value, value};
@@ -123,8 +123,8 @@ struct extremes_by {
   template <class T>
   TILEFOLD_HD reducers::extremes<T> combine(const reducers::extremes<T>& a,
                                             const reducers::extremes<T>& b) const {
-    return {detail::takes_place<false>(comp, b.min, a.min) ? b.min : a.min,
-            detail::takes_place<true>(comp, b.max, a.max) ? b.max : a.max};
+    return {detail::takes_place<false>(this->comp, b.min, a.min) ? b.min : a.min,
+            detail::takes_place<true>(this->comp, b.max, a.max) ? b.max : a.max};
   }
   template <class T>
   TILEFOLD_HD reducers::extremes<T> project(const reducers::extremes<T>& found) const {
@@ -134,11 +134,8 @@ struct extremes_by {
 
 /// Where the first (or the last) of the least elements stands, or of the greatest: indexed_value.
 template <bool Largest, tie_rule Ties, class Comp>
-struct arg_extreme_by {
-  using reducer_concept = reducer_tag;
+struct arg_extreme_by : compared<Comp> {
   static constexpr bool indexed = true;
-
-  Comp comp;
 
   template <class T>
   TILEFOLD_HD reducers::indexed_value<T> lift(const T& value, std::int64_t index) const {
@@ -147,21 +144,14 @@ struct arg_extreme_by {
   template <class T>
   TILEFOLD_HD reducers::indexed_value<T> combine(const reducers::indexed_value<T>& a,
                                                  const reducers::indexed_value<T>& b) const {
-    return detail::takes_place<Largest, Ties>(comp, b.value, a.value) ? b : a;
-  }
-  template <class T>
-  TILEFOLD_HD reducers::indexed_value<T> project(const reducers::indexed_value<T>& found) const {
-    return found;
+    return detail::takes_place<Largest, Ties>(this->comp, b.value, a.value) ? b : a;
   }
 };
 
 /// Both, as indexed_extremes{min, max}.
 template <tie_rule MinTies, tie_rule MaxTies, class Comp>
-struct arg_extremes_by {
-  using reducer_concept = reducer_tag;
+struct arg_extremes_by : compared<Comp> {
   static constexpr bool indexed = true;
-
-  Comp comp;
 
   template <class T>
   TILEFOLD_HD reducers::indexed_extremes<T> lift(const T& value, std::int64_t index) const {
@@ -170,13 +160,9 @@ struct arg_extremes_by {
   template <class T>
   TILEFOLD_HD reducers::indexed_extremes<T> combine(const reducers::indexed_extremes<T>& a,
                                                     const reducers::indexed_extremes<T>& b) const {
-    return {detail::takes_place<false, MinTies>(comp, b.min.value, a.min.value) ? b.min : a.min,
-            detail::takes_place<true, MaxTies>(comp, b.max.value, a.max.value) ? b.max : a.max};
-  }
-  template <class T>
-  TILEFOLD_HD reducers::indexed_extremes<T> project(
-      const reducers::indexed_extremes<T>& found) const {
-    return found;
+    return {
+        detail::takes_place<false, MinTies>(this->comp, b.min.value, a.min.value) ? b.min : a.min,
+        detail::takes_place<true, MaxTies>(this->comp, b.max.value, a.max.value) ? b.max : a.max};
   }
 };
 
@@ -191,7 +177,7 @@ struct make_extreme {
   Plain operator()() const { return {}; }
   template <class Comp>
   auto operator()(const Comp& comp) const {
-    return Compared<comparator_in_kernels_t<Comp>>{detail::normalized_comparator(comp)};
+    return Compared<comparator_in_kernels_t<Comp>>{{detail::normalized_comparator(comp)}};
   }
 };
 

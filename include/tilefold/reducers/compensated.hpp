@@ -7,15 +7,14 @@
 #include <concepts>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/pair_function.hpp>
 #include <tilefold/detail/core/real_math.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-namespace tilefold {
-
-namespace detail {
+namespace tilefold::detail {
 
 /// A sum and what it lacks.
 template <class T>
@@ -44,9 +43,7 @@ TILEFOLD_HD inline sum_with_error<float> two_product(float a, float b) {
   return {product, static_cast<float>(rounded_sum(exact, -static_cast<double>(product)))};
 }
 
-struct compensated_reducer {
-  using reducer_concept = reducer_tag;
-
+struct compensated_reducer : empty_reducer {
   template <class T>
   TILEFOLD_HD sum_with_error<T> combine(const sum_with_error<T>& a,
                                         const sum_with_error<T>& b) const {
@@ -66,9 +63,9 @@ struct compensated_reducer {
   }
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The sum in about twice the precision: with d = ceil(log2 n), to first order
 /// |error| <= u |sum| + d^2 u^2 sum|x|, u = 2^-24 or 2^-53. float (also for narrower types) or
@@ -96,15 +93,13 @@ struct compensated_dot : detail::compensated_reducer {
   }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <>
 struct ways<reducers::compensated_sum> : commutative_ways {};
 template <>
 struct ways<reducers::compensated_dot> : commutative_ways {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail

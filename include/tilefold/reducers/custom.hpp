@@ -7,9 +7,7 @@
 #include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 
-namespace tilefold {
-
-namespace detail {
+namespace tilefold::detail {
 
 template <class Lift, class Combine, class Project>
 struct custom_reducer {
@@ -55,9 +53,9 @@ struct functions_of<custom_reducer<Lift, Combine, Project>> {
   }
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// lift(element), or lift(element1, element2), gives an accumulator; combine(acc, acc) joins two
 /// neighbouring ones, associatively; project(acc) gives the result. What lift returns is the
@@ -78,6 +76,4 @@ TILEFOLD_HD detail::custom_reducer<Lift, Combine, Project> make_reducer(Lift lif
   return {lift, combine, project};
 }
 
-}  // namespace reducers
-
-}  // namespace tilefold
+}  // namespace tilefold::reducers

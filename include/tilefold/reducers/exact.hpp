@@ -131,11 +131,7 @@ struct exact_meeting<X, Y> {
                          std::conditional_t<fits_float<X> && fits_float<Y>, float, double>>;
 };
 
-struct exact_reducer {
-  using reducer_concept = reducer_tag;
-};
-
-struct exact_products_reducer : exact_reducer {
+struct exact_products_reducer : zero_reducer {
   template <class T>
   TILEFOLD_HD exact_products<T> combine(const exact_products<T>& a,
                                         const exact_products<T>& b) const {
@@ -147,10 +143,6 @@ struct exact_products_reducer : exact_reducer {
   TILEFOLD_HD exact_product_parts<T> combine(const exact_product_parts<T>& a,
                                              const exact_product_parts<T>& b) const {
     return {combine(a.re, b.re), combine(a.im, b.im)};
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
   }
 
  protected:
@@ -183,9 +175,8 @@ struct exact_squares_reducer : exact_products_reducer {
   }
   template <complex_summable T>
   TILEFOLD_HD auto lift(const T& value) const {
-    using real = typename T::value_type;
-    const auto z = __builtin_bit_cast(real_pair<real>, value);
-    return sum_of_products<real>(z.re, z.re, z.im, z.im);
+    const auto z = detail::as_pair(value);
+    return sum_of_products<typename T::value_type>(z.re, z.re, z.im, z.im);
   }
 };
 
@@ -195,7 +186,7 @@ namespace reducers {
 
 /// The sum; of complex numbers by parts; of integers in a floating Result alone. Empty: 0.
 template <class Result = void>
-struct exact_sum : detail::exact_reducer {
+struct exact_sum : detail::zero_reducer {
   template <detail::exactly_summable T>
   TILEFOLD_HD exact_accumulator<T> lift(const T& value) const {
     return exact_accumulator<T>(value);
@@ -203,7 +194,7 @@ struct exact_sum : detail::exact_reducer {
   template <detail::complex_summable T>
   TILEFOLD_HD detail::exact_parts<T> lift(const T& value) const {
     using real = typename T::value_type;
-    const auto z = __builtin_bit_cast(detail::real_pair<real>, value);
+    const auto z = detail::as_pair(value);
     return {exact_accumulator<real>(z.re), exact_accumulator<real>(z.im)};
   }
 
@@ -228,18 +219,14 @@ struct exact_sum : detail::exact_reducer {
   TILEFOLD_HD auto project(const detail::exact_parts<T>& sum) const {
     using result = detail::named_or<Result, T>;
     using real = typename result::value_type;
-    return __builtin_bit_cast(result, (detail::real_pair<real>{sum.re.template value<real>(),
-                                                               sum.im.template value<real>()}));
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
+    return detail::from_pair<result>(
+        {sum.re.template value<real>(), sum.im.template value<real>()});
   }
 };
 
 /// The mean: the exact sum divided by the number of elements, rounded once. Empty: an error.
 template <class Result = void>
-struct exact_mean : detail::exact_reducer {
+struct exact_mean : detail::empty_reducer {
   template <class T>
     requires detail::exactly_summable<T> || detail::complex_summable<T>
   TILEFOLD_HD auto lift(const T& value) const {
@@ -259,9 +246,8 @@ struct exact_mean : detail::exact_reducer {
   TILEFOLD_HD auto project(const detail::counted_exact<detail::exact_parts<T>>& state) const {
     using result = detail::named_or<Result, T>;
     using real = typename result::value_type;
-    return __builtin_bit_cast(
-        result, (detail::real_pair<real>{state.sum.re.template mean<real>(state.count),
-                                         state.sum.im.template mean<real>(state.count)}));
+    return detail::from_pair<result>({state.sum.re.template mean<real>(state.count),
+                                      state.sum.im.template mean<real>(state.count)});
   }
 };
 
@@ -279,8 +265,8 @@ struct exact_dot : detail::exact_products_reducer {
   template <detail::complex_summable T>
   TILEFOLD_HD detail::exact_product_parts<T> lift(const T& x, const T& y) const {
     using real = typename T::value_type;
-    const auto a = __builtin_bit_cast(detail::real_pair<real>, x);
-    const auto b = __builtin_bit_cast(detail::real_pair<real>, y);
+    const auto a = detail::as_pair(x);
+    const auto b = detail::as_pair(y);
     return {sum_of_products<real>(a.re, b.re, a.im, -b.im),
             sum_of_products<real>(a.re, b.im, a.im, b.re)};
   }
@@ -293,9 +279,8 @@ struct exact_dot : detail::exact_products_reducer {
   TILEFOLD_HD auto project(const detail::exact_product_parts<T>& sum) const {
     using result = detail::named_or<Result, T>;
     using real = typename result::value_type;
-    return __builtin_bit_cast(result,
-                              (detail::real_pair<real>{detail::value_of<real>(sum.re.state),
-                                                       detail::value_of<real>(sum.im.state)}));
+    return detail::from_pair<result>(
+        {detail::value_of<real>(sum.re.state), detail::value_of<real>(sum.im.state)});
   }
 };
 
@@ -344,7 +329,7 @@ template <class Result>
 struct functions_of<reducers::exact_sum_of_squares<Result>> : exact_if_it_fits<Result> {};
 
 /// The float or double that an element brings to an exact sum.
-struct exact_summand : exact_reducer {
+struct exact_summand : empty_reducer {
   static constexpr exact_term term = exact_term::item;
 
   template <class T>
@@ -363,12 +348,10 @@ struct exact_summand : exact_reducer {
 };
 
 /// The same of a product: of two floats that is a double, exactly.
-template <class T>
-concept narrower_than_double_float = std::same_as<T, float> || is_narrow_float<T>;
 struct exact_product_summand : exact_summand {
   static constexpr exact_term term = exact_term::product;
 
-  template <narrower_than_double_float X, narrower_than_double_float Y>
+  template <exact_in_float X, exact_in_float Y>
   TILEFOLD_HD double lift(const X& x, const Y& y) const {
     return rounded_product(static_cast<double>(detail::exact_item(x)),
                            static_cast<double>(detail::exact_item(y)));
@@ -377,18 +360,14 @@ struct exact_product_summand : exact_summand {
 struct exact_square_summand : exact_summand {
   static constexpr exact_term term = exact_term::square;
 
-  template <narrower_than_double_float T>
+  template <exact_in_float T>
   TILEFOLD_HD double lift(const T& x) const {
     return exact_product_summand{}.lift(x, x);
   }
 };
 
-template <>
-struct ways<exact_summand> : commutative_ways {};
-template <>
-struct ways<exact_product_summand> : commutative_ways {};
-template <>
-struct ways<exact_square_summand> : commutative_ways {};
+template <std::derived_from<exact_summand> R>
+struct ways<R> : commutative_ways {};
 
 /// What has an exact sum of items, and how it is made of one.
 template <class Acc>

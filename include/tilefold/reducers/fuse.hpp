@@ -178,7 +178,7 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
   TILEFOLD_HD static pack<Acc...> combine_equals(
       const fused& r, const pack_of<std::index_sequence<Index...>, Acc...>& a,
       const pack_of<std::index_sequence<Index...>, Acc...>& b) {
-    return {{combine_equal_parts<Index>(r, a, b)}...};
+    return {{combine_parts<Index, true>(r, a, b)}...};
   }
 
   TILEFOLD_NO_EXEC_CHECK
@@ -187,7 +187,7 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
   TILEFOLD_HD static pack<Acc...> combine_in_range(
       const fused& r, const pack_of<std::index_sequence<Index...>, Acc...>& a,
       const pack_of<std::index_sequence<Index...>, Acc...>& b) {
-    return {{combine_part_in_range<Index>(r, a, b)}...};
+    return {{combine_parts<Index, false>(r, a, b)}...};
   }
   template <class... Acc>
   TILEFOLD_HD static bool is_in_range(const pack_of<std::index_sequence<Index...>, Acc...>& value) {
@@ -220,24 +220,18 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
       return true;
     }
   }
+  // Of nodes that are equal, else that are in range.
   TILEFOLD_NO_EXEC_CHECK
-  template <std::size_t I, class Parts>
-  TILEFOLD_HD static auto combine_part_in_range(const fused& r, const Parts& a, const Parts& b) {
+  template <std::size_t I, bool Equal, class Parts>
+  TILEFOLD_HD static auto combine_parts(const fused& r, const Parts& a, const Parts& b) {
     if constexpr (fused::template keeper<I> != I) {
       return nothing{};
+    } else if constexpr (Equal) {
+      return detail::combine_equals(r.reducers.template get<I>(), a.template get<I>(),
+                                    b.template get<I>());
     } else {
       return detail::combine_in_range(r.reducers.template get<I>(), a.template get<I>(),
                                       b.template get<I>());
-    }
-  }
-  TILEFOLD_NO_EXEC_CHECK
-  template <std::size_t I, class Parts>
-  TILEFOLD_HD static auto combine_equal_parts(const fused& r, const Parts& a, const Parts& b) {
-    if constexpr (fused::template keeper<I> != I) {
-      return nothing{};
-    } else {
-      return detail::combine_equals(r.reducers.template get<I>(), a.template get<I>(),
-                                    b.template get<I>());
     }
   }
 };

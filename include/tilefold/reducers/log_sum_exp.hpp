@@ -18,9 +18,7 @@
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold {
-
-namespace reducers {
+namespace tilefold::reducers {
 
 /// What softmax needs: softmax(x)[i] = exp(x[i] - max) / sum.
 struct max_and_sum {
@@ -28,9 +26,9 @@ struct max_and_sum {
   double sum;  // of exp(x - max)
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 /// Of narrow floats: the greatest, and the sum of all exponentials in units of 2^exponent, which is
 /// that of the greatest one's.
@@ -49,16 +47,10 @@ struct block_claims<scaled_sum> {
   }
 };
 
-/// Element types that are exact in float.
-template <class T>
-concept exact_in_float = std::same_as<T, float> || is_narrow_float<T>;
-
 /// Elements that are exact in float are lifted to their exponentials, and a node is a sum of those:
 /// an addition of doubles, rounded as if their exponents had no bounds. Other elements are lifted
 /// to themselves; a node takes the exponential of the difference of its operands' maxima.
-struct exponential_sum {
-  using reducer_concept = reducer_tag;
-
+struct exponential_sum : empty_reducer {
   template <exact_in_float T>
   TILEFOLD_HD scaled_sum lift(const T& value) const {
     // One zero, so that operands can be swapped.
@@ -129,18 +121,16 @@ struct transformed_mean_state {
 template <>
 struct block_claims<transformed_mean_state> : counted_claims {};
 
-struct transformed_mean {
-  using reducer_concept = reducer_tag;
-
+struct transformed_mean : empty_reducer {
   TILEFOLD_HD transformed_mean_state combine(const transformed_mean_state& a,
                                              const transformed_mean_state& b) const {
     return {rounded_sum(a.count, b.count), rounded_sum(a.sum, b.sum)};
   }
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// log(sum exp(x)) without overflow, as a double. With d = ceil(log2 n) the error is at most about
 /// 4 d u, u = 2^-53, plus one rounding of the result. Of float, half, bfloat16 and fp8 it is up to
@@ -190,9 +180,9 @@ struct harmonic_mean : detail::transformed_mean {
   }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 struct exponential_ways : commutative_ways {
   /// A node of up to 2^14 elements of which the greatest is `max` can be a tree of plain doubles in
@@ -229,9 +219,7 @@ struct exponential_ways : commutative_ways {
   template <class R, exact_in_float T, int N>
   TILEFOLD_HD static scaled_sum lift_packet(const R&, const T (&values)[N]) {
     float x[N];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < N; ++i) x[i] = detail::convert<float>(values[i]);
     const float max = greatest<0, N>(x);
     if (magnitude(max) <= 0x1p16f) {
@@ -248,28 +236,18 @@ struct exponential_ways : commutative_ways {
   template <int N>
   TILEFOLD_HD static scaled_sum lift_unusual(const float (&x)[N], float max) {
     bool masked = max == -infinity<float>;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < N; ++i) masked = masked & (x[i] == max);
     if (masked) return {max, -far_exponent, double{N}};
     const exponential_sum terms{};
     scaled_sum nodes[N];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < N; ++i) nodes[i].max = x[i];
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
+    TILEFOLD_UNROLL(1)
     for (int i = 0; i < N; ++i) nodes[i] = terms.lift(nodes[i].max);
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
+    TILEFOLD_UNROLL(1)
     for (int step = 1; step < N; step *= 2) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
+      TILEFOLD_UNROLL(1)
       for (int i = 0; i < N; i += 2 * step) nodes[i] = terms.combine(nodes[i], nodes[i + step]);
     }
     return nodes[0];
@@ -304,8 +282,6 @@ struct ways<reducers::geometric_mean> : commutative_ways {};
 template <>
 struct ways<reducers::harmonic_mean> : commutative_ways {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail
 
 TILEFOLD_WARNINGS_BACK

@@ -189,11 +189,13 @@ TILEFOLD_HD inline double variance_of(const wide<variance_state>& node, divisor 
 template <class State>
 concept keeps_variance = std::derived_from<State, variance_state>;
 
-struct moment_reducer {
+struct variance_base {
   using reducer_concept = reducer_tag;
-};
 
-struct variance_base : moment_reducer {
+  divisor by = divisor::sample;
+
+  variance_base() = default;
+  TILEFOLD_HD explicit variance_base(divisor d) : by(d) {}
   template <converts_to_double T>
   TILEFOLD_HD state_for<variance_state, T> lift(const T& value) const {
     const auto x = detail::convert<double>(value);
@@ -223,7 +225,7 @@ struct shape_state {
 
 /// Terriberry's and Pebay's extension of the update to higher powers ("Formulas for robust,
 /// one-pass parallel computation of covariances and arbitrary-order statistical moments", 2008).
-struct shape_base : moment_reducer {
+struct shape_base : empty_reducer {
   template <converts_to_double T>
   TILEFOLD_HD shape_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
@@ -271,7 +273,7 @@ struct covariance_state {
   double xy;
 };
 
-struct covariance_base : moment_reducer {
+struct covariance_base : empty_reducer {
   template <converts_to_double X, converts_to_double Y>
   TILEFOLD_HD covariance_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
@@ -299,7 +301,7 @@ namespace reducers {
 
 /// The arithmetic mean: a pairwise sum divided by the number of elements. To first order
 /// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53. That of finite elements is finite.
-struct mean : detail::moment_reducer {
+struct mean : detail::empty_reducer {
   template <detail::converts_to_double T>
   TILEFOLD_HD detail::state_for<detail::mean_state, T> lift(const T& value) const {
     return {1.0, detail::convert<double>(value)};
@@ -323,10 +325,7 @@ struct mean : detail::moment_reducer {
 /// The variance; of one element 0 (population) or NaN (sample, the default). With the condition
 /// number k = sqrt(1 + mean^2 / variance) its relative error is about ceil(log2 n) u k at worst.
 struct variance : detail::variance_base {
-  divisor by = divisor::sample;
-
-  variance() = default;
-  TILEFOLD_HD explicit variance(divisor d) : by(d) {}
+  using variance_base::variance_base;
   template <detail::keeps_variance State>
   TILEFOLD_HD double project(const State& state) const {
     return detail::canonical(detail::variance_of(state, by));
@@ -335,10 +334,7 @@ struct variance : detail::variance_base {
 
 /// The square root of the variance.
 struct standard_deviation : detail::variance_base {
-  divisor by = divisor::sample;
-
-  standard_deviation() = default;
-  TILEFOLD_HD explicit standard_deviation(divisor d) : by(d) {}
+  using variance_base::variance_base;
   template <detail::keeps_variance State>
   TILEFOLD_HD double project(const State& state) const {
     return detail::canonical(detail::rounded_sqrt(detail::variance_of(state, by)));
@@ -353,10 +349,7 @@ struct mean_and_variance {
 
 /// Mean and variance from one accumulator.
 struct mean_variance : detail::variance_base {
-  divisor by = divisor::sample;
-
-  mean_variance() = default;
-  TILEFOLD_HD explicit mean_variance(divisor d) : by(d) {}
+  using variance_base::variance_base;
   template <detail::keeps_variance State>
   TILEFOLD_HD mean_and_variance project(const State& state) const {
     return {detail::canonical(detail::mean_of(state)),
@@ -385,7 +378,7 @@ struct kurtosis : detail::shape_base {
 
 /// The mean of the first range weighted by the second: sum(w x) / sum(w). NaN if the weights add up
 /// to nothing.
-struct weighted_mean : detail::moment_reducer {
+struct weighted_mean : detail::empty_reducer {
   template <detail::converts_to_double X, detail::converts_to_double W>
   TILEFOLD_HD detail::mean_state lift(const X& value, const W& weight) const {
     const auto w = detail::convert<double>(weight);
@@ -456,8 +449,7 @@ struct ways<reducers::mean> : commutative_ways, wide_ways {
   }
 };
 
-struct variance_ways : wide_ways {
-  static constexpr bool separately_rounded = true;
+struct variance_ways : wide_ways, separately_rounded_ways {
   static constexpr block_statistic statistic = block_statistic::moments;
   // Distances change their sign, which squares do not see.
   static constexpr bool commutative_among_equals = true;
@@ -518,26 +510,19 @@ struct variance_ways : wide_ways {
     }
   }
 };
-template <>
-struct ways<reducers::variance> : variance_ways {};
-template <>
-struct ways<reducers::standard_deviation> : variance_ways {};
-template <>
-struct ways<reducers::mean_variance> : variance_ways {};
+template <class R>
+  requires one_of<R, reducers::variance, reducers::standard_deviation, reducers::mean_variance>
+struct ways<R> : variance_ways {};
 
-struct shape_ways {
-  static constexpr bool separately_rounded = true;
-};
 template <>
-struct ways<reducers::skewness> : shape_ways {};
+struct ways<reducers::skewness> : separately_rounded_ways {};
 template <>
-struct ways<reducers::kurtosis> : shape_ways {};
+struct ways<reducers::kurtosis> : separately_rounded_ways {};
 
 template <>
 struct ways<reducers::weighted_mean> : commutative_ways {};
 
-struct covariance_ways {
-  static constexpr bool separately_rounded = true;
+struct covariance_ways : separately_rounded_ways {
   // A product of which one factor is 0 changes its sign with the other; but no xy is -0, and what
   // is added to others does not see it.
   static constexpr bool commutative_among_equals = true;

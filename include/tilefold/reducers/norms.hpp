@@ -15,12 +15,11 @@
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
+#include <tilefold/reducers/basic.hpp>
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold {
-
-namespace detail {
+namespace tilefold::detail {
 
 /// A sum of squares of doubles: of those of ordinary size, of the big ones times 2^-1200 and of the
 /// small ones times 2^1200. No sum of 2^63 of them overflows or is subnormal.
@@ -103,10 +102,6 @@ struct counted_squares {
 template <class Squares>
 struct block_claims<counted_squares<Squares>> : counted_claims {};
 
-struct norm_reducer {
-  using reducer_concept = reducer_tag;
-};
-
 /// |x|, for integers in the unsigned type, which holds that of the least one too.
 template <class T>
 TILEFOLD_HD auto size_of(const T& x) {
@@ -129,27 +124,23 @@ struct cosine_state {
   double xy;
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// sum |x|, in double. Empty: 0.
-struct l1 : detail::norm_reducer {
+struct l1 : detail::zero_reducer {
   template <detail::converts_to_double T>
   TILEFOLD_HD double lift(const T& value) const {
     return detail::magnitude(detail::convert<double>(value));
   }
   TILEFOLD_HD double combine(double a, double b) const { return detail::rounded_sum(a, b); }
   TILEFOLD_HD double project(double total) const { return detail::canonical(total); }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return 0.0;
-  }
 };
 
 /// sqrt(sum x^2), in double; finite if it is representable, whatever the squares. To first order
 /// the relative error is at most (ceil(log2 n) / 2 + 2) u, u = 2^-53. Empty: 0.
-struct l2 : detail::norm_reducer {
+struct l2 : detail::zero_reducer {
   template <detail::converts_to_double T>
   TILEFOLD_HD detail::squares_of<T> lift(const T& value) const {
     return detail::squares_of<T>::of(value);
@@ -162,28 +153,14 @@ struct l2 : detail::norm_reducer {
   TILEFOLD_HD double project(const Squares& squares) const {
     return detail::canonical(Squares::root_of_mean(squares, 1.0));
   }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return Acc{};
-  }
 };
 
 /// max |x|, in the value type (unsigned for integers, float for narrower ones). A NaN wins.
 /// Empty: 0.
-struct linf {
-  using reducer_concept = reducer_tag;
-
+struct linf : detail::op_family<maximum> {
   template <class T>
   TILEFOLD_HD auto lift(const T& value) const {
     return detail::size_of(value);
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
-    return detail::greater<true>(a, b);
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc project(const Acc& value) const {
-    return detail::canonical(value);
   }
   template <class Acc>
   TILEFOLD_HD Acc identity() const {
@@ -192,7 +169,7 @@ struct linf {
 };
 
 /// The root of the mean square, as l2. Empty: an error.
-struct rms : detail::norm_reducer {
+struct rms : detail::empty_reducer {
   template <detail::converts_to_double T>
   TILEFOLD_HD detail::counted_squares<detail::squares_of<T>> lift(const T& value) const {
     return {1.0, detail::squares_of<T>::of(value)};
@@ -210,30 +187,16 @@ struct rms : detail::norm_reducer {
 
 /// The dot product of two ranges: the sum of products in the type where both meet, float for half
 /// and int32 for int8; the bits of transform_reduce(first1, last1, first2, init) without init.
-struct dot {
-  using reducer_concept = reducer_tag;
-
+struct dot : detail::op_family<plus> {
   template <class X, class Y>
   TILEFOLD_HD auto lift(const X& x, const Y& y) const {
     return detail::meeting_op<multiplies, void>{}(x, y);
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
-    return plus{}(a, b);
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc project(const Acc& value) const {
-    return detail::canonical(value);
-  }
-  template <class Acc>
-  TILEFOLD_HD Acc identity() const {
-    return op_traits<plus, Acc>::identity();
   }
 };
 
 /// The cosine of the angle between two ranges, sum(x y) / (|x| |y|), in double; NaN if either is
 /// zero. Doubles must lie between 2^-450 and 2^450 in magnitude, or be 0.
-struct cosine : detail::norm_reducer {
+struct cosine : detail::empty_reducer {
   template <detail::converts_to_double X, detail::converts_to_double Y>
   TILEFOLD_HD detail::cosine_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
@@ -252,9 +215,9 @@ struct cosine : detail::norm_reducer {
   }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <>
 struct ways<reducers::l1> : sum_of_non_negatives_ways {};
@@ -262,15 +225,10 @@ template <>
 struct ways<reducers::l2> : sum_of_non_negatives_ways {};
 template <>
 struct ways<reducers::linf> : order_free_ways {};
-template <>
-struct ways<reducers::rms> : commutative_ways {};
-template <>
-struct ways<reducers::dot> : commutative_ways {};
-template <>
-struct ways<reducers::cosine> : commutative_ways {};
+template <class R>
+  requires one_of<R, reducers::rms, reducers::dot, reducers::cosine>
+struct ways<R> : commutative_ways {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail
 
 TILEFOLD_WARNINGS_BACK

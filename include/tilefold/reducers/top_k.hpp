@@ -18,9 +18,7 @@
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold {
-
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The best elements, best first: operator[](i) is an indexed_value, for i < size(), which is K or
 /// the length of a shorter range.
@@ -34,9 +32,9 @@ struct best_elements {
   TILEFOLD_HD indexed_value<T> operator[](std::int64_t i) const { return {values[i], indices[i]}; }
 };
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 inline constexpr std::int64_t no_element = std::int64_t{1} << 62;
 
@@ -95,16 +93,14 @@ struct best_one : arg_extreme<Largest, Nan> {
 template <bool Largest, nan_rule Nan>
 struct ways<best_one<Largest, Nan>> : arg_extreme_ways<Largest, Nan, tie_rule::first> {};
 
-struct keeps_lists {};
+struct keeps_lists : empty_reducer {};
 
 /// The best k of all, the same list whatever the order of merging: no two elements are equal, for
 /// their indices differ.
 template <int K, bool Largest, nan_rule Nan>
 struct top_k_reducer : keeps_lists {
   static_assert(K >= 1 && K <= 32, "tilefold: top_k takes k from 1 to 32");
-  using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
-
   static constexpr int size = ceil_power_of_two(K);
 
   template <orderable T>
@@ -124,21 +120,15 @@ struct top_k_reducer : keeps_lists {
   TILEFOLD_HD best_list<Ranking, size> combine(const best_list<Ranking, size>& a,
                                                const best_list<Ranking, size>& b) const {
     best_list<Ranking, size> best;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < size; ++i) {
       const auto& x = a.item[i];
       const auto& y = b.item[size - 1 - i];
       best.item[i] = detail::is_better(y, x) ? y : x;
     }
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int step = size / 2; step > 0; step /= 2) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+      TILEFOLD_UNROLL()
       for (int i = 0; i < size; ++i) {
         if ((i & step) == 0 && detail::is_better(best.item[i + step], best.item[i])) {
           const auto better = best.item[i + step];
@@ -164,9 +154,9 @@ struct top_k_reducer : keeps_lists {
   }
 };
 
-}  // namespace detail
+}  // namespace tilefold::detail
 
-namespace reducers {
+namespace tilefold::reducers {
 
 /// The K largest elements with their indices, largest first, as best_elements; 1 <= K <= 32. Of
 /// equal ones the lower index comes first, +0 before -0; NaN is greater than any number, or less
@@ -181,9 +171,9 @@ struct top_k : detail::top_k_reducer<K, true, Nan> {};
 template <int K, nan_rule Nan = nan_rule::propagate>
 struct bottom_k : detail::top_k_reducer<K, false, Nan> {};
 
-}  // namespace reducers
+}  // namespace tilefold::reducers
 
-namespace detail {
+namespace tilefold::detail {
 
 template <class R>
   requires std::derived_from<R, keeps_lists>
@@ -216,9 +206,7 @@ struct best_list_ways : order_free_ways {
   // Every element worse than the new one moves a place down.
   template <class Ranking, int Size>
   TILEFOLD_HD static void insert(best_list<Ranking, Size>& list, ranked<Ranking> added) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TILEFOLD_UNROLL()
     for (int i = 0; i < Size; ++i) {
       const auto here = list.item[i];
       const bool is_better = detail::is_better(added, here);
@@ -232,8 +220,6 @@ struct ways<reducers::top_k<K, Nan>> : best_list_ways<true, Nan> {};
 template <int K, nan_rule Nan>
 struct ways<reducers::bottom_k<K, Nan>> : best_list_ways<false, Nan> {};
 
-}  // namespace detail
-
-}  // namespace tilefold
+}  // namespace tilefold::detail
 
 TILEFOLD_WARNINGS_BACK

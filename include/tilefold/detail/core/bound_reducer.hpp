@@ -20,6 +20,19 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
+/// The base of reducers of the library that have no members.
+struct empty_reducer {
+  using reducer_concept = reducer_tag;
+};
+
+/// Of those whose identity is an accumulator of zeros.
+struct zero_reducer : empty_reducer {
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return Acc{};
+  }
+};
+
 /// A reducer that is an operator and nothing else; folds know fast ways for those.
 template <class R>
 concept operator_reducer = reducer<R> && requires { typename ways<R>::plain_op; };

@@ -44,11 +44,10 @@ inline constexpr bool host_fuses = true;
 template <class T>
 decltype(auto) closed_on_host(const T& value) {
   if constexpr (complex_like<T>) {
-    using pair = real_pair<typename T::value_type>;
-    auto z = __builtin_bit_cast(pair, value);
+    auto z = detail::as_pair(value);
     detail::round_on_host(z.re);
     detail::round_on_host(z.im);
-    return __builtin_bit_cast(T, z);
+    return detail::from_pair<T>(z);
   } else if constexpr (real<T>) {
     T result = value;
     detail::round_on_host(result);

@@ -4,8 +4,6 @@
 // every file that includes tilefold 0.2 s of nvcc's time.)
 #pragma once
 
-#include <concepts>
-
 #include <tilefold/config.hpp>
 
 namespace tilefold::detail {
@@ -33,9 +31,9 @@ TILEFOLD_HD constexpr T bounded(T x, T low, T high) {
 }
 
 /// Whether x < 0, which compilers warn of where it cannot be.
-template <std::integral T>
+template <class T>
 TILEFOLD_HD constexpr bool is_negative(T x) {
-  if constexpr (std::signed_integral<T>) {
+  if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
     return x < 0;
   } else {
     return false;

@@ -121,10 +121,7 @@ inline position_iterator in_whole(const index_iterator&, std::int64_t position) 
 template <std::size_t... Index, class... Its>
 auto in_whole(const source_of<std::index_sequence<Index...>, Its...>& elements,
               std::int64_t position) {
-  using source_type = source<Its...>;
-  return source<decltype(detail::in_whole(source_type::template iterator<Index>(elements),
-                                          position))...>{
-      {detail::in_whole(source_type::template iterator<Index>(elements), position)}...};
+  return detail::placed(elements, [&](const auto& it) { return detail::in_whole(it, position); });
 }
 
 /// Trees of `length` elements each, one after the other.

@@ -82,7 +82,7 @@ TILEFOLD_HD inline split_power split_exponential_inline(float x) {
 /// x, or b if that is greater; NaN if x is.
 TILEFOLD_HD inline float not_below(float x, float b) {
 #if defined(__CUDA_ARCH__)
-  return detail::greater<true>(x, b);
+  return detail::extreme<true, true>(x, b);
 #else
   return x < b ? b : x;
 #endif
@@ -117,9 +117,7 @@ TILEFOLD_HD double sum_of_exponentials_inline(const float (&x)[N], float max,
                                               std::int32_t exponent) {
   const float least = rounded_sum(max, -600.0f);
   double terms[N];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+  TILEFOLD_UNROLL()
   for (int i = 0; i < N; ++i) {
     const reduced_argument y = detail::reduce_near(detail::not_below(x[i], least), exponent);
     const auto fraction = static_cast<double>(detail::exponential_less_one(y.rest));

@@ -56,24 +56,18 @@ using named_or = std::conditional_t<std::is_void_v<Result>, Default, Result>;
 #if defined(__CUDA_ARCH__)
 
 // The GPU's own conversions stop at the ends of 32 and 64 bits.
-template <integer Int>
-__device__ __forceinline__ Int bounded_integer(float value) {
-  if constexpr (sizeof(Int) == 8) {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__float2ll_rz(value));
-    return static_cast<Int>(__float2ull_rz(value));
+template <integer Int, real Real>
+__device__ __forceinline__ Int bounded_integer(Real value) {
+  constexpr bool is_float = sizeof(Real) == 4;
+  constexpr bool is_signed = std::is_signed_v<Int>;
+  if constexpr (sizeof(Int) == 8 && is_signed) {
+    return static_cast<Int>(is_float ? __float2ll_rz(value) : __double2ll_rz(value));
+  } else if constexpr (sizeof(Int) == 8) {
+    return static_cast<Int>(is_float ? __float2ull_rz(value) : __double2ull_rz(value));
+  } else if constexpr (is_signed) {
+    return static_cast<Int>(is_float ? __float2int_rz(value) : __double2int_rz(value));
   } else {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__float2int_rz(value));
-    return static_cast<Int>(__float2uint_rz(value));
-  }
-}
-template <integer Int>
-__device__ __forceinline__ Int bounded_integer(double value) {
-  if constexpr (sizeof(Int) == 8) {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__double2ll_rz(value));
-    return static_cast<Int>(__double2ull_rz(value));
-  } else {
-    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__double2int_rz(value));
-    return static_cast<Int>(__double2uint_rz(value));
+    return static_cast<Int>(is_float ? __float2uint_rz(value) : __double2uint_rz(value));
   }
 }
 
@@ -114,9 +108,8 @@ TILEFOLD_HD T canonical(const T& value) {
   if constexpr (floating<T>) {
     return detail::is_nan(value) ? quiet_nan<T>() : value;
   } else if constexpr (complex_like<T>) {
-    using pair = real_pair<typename T::value_type>;
-    const auto z = __builtin_bit_cast(pair, value);
-    return __builtin_bit_cast(T, (pair{detail::canonical(z.re), detail::canonical(z.im)}));
+    const auto z = detail::as_pair(value);
+    return detail::from_pair<T>({detail::canonical(z.re), detail::canonical(z.im)});
   } else {
     return value;
   }
@@ -128,9 +121,8 @@ template <class To, class From>
 TILEFOLD_HD To convert(const From& value) {
   if constexpr (complex_like<To> && complex_like<From> && !std::same_as<To, From>) {
     using real = typename To::value_type;
-    const auto z = __builtin_bit_cast(real_pair<typename From::value_type>, value);
-    return __builtin_bit_cast(To,
-                              (real_pair<real>{static_cast<real>(z.re), static_cast<real>(z.im)}));
+    const auto z = detail::as_pair(value);
+    return detail::from_pair<To>({static_cast<real>(z.re), static_cast<real>(z.im)});
   } else if constexpr (is_narrow_float<From> && !std::same_as<To, From>) {
     return detail::convert<To>(static_cast<float>(value));
   } else if constexpr (real<From> && integer<To> && !std::same_as<To, bool>) {
@@ -157,11 +149,6 @@ struct of_computed {
 };
 using as_computed = of_computed<as_is>;
 
-template <class Lift>
-inline constexpr bool closes_items = false;
-template <class F>
-inline constexpr bool closes_items<of_computed<F>> = true;
-
 /// The caller's function in a lift, as_is if there is none.
 template <class Lift>
 struct lift_function {
@@ -173,6 +160,8 @@ struct lift_function<of_computed<F>> {
   using type = F;
   TILEFOLD_HD static const type& of(const of_computed<F>& lift) { return lift.function; }
 };
+template <class Lift>
+inline constexpr bool closes_items = !std::same_as<typename lift_function<Lift>::type, Lift>;
 template <class Lift>
 inline constexpr bool lifts_items_themselves =
     std::same_as<typename lift_function<Lift>::type, as_is>;

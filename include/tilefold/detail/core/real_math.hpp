@@ -38,18 +38,15 @@ TILEFOLD_HD inline double root_of_product(double a, double b) {
 }
 
 /// a * b + c, rounded once.
-TILEFOLD_HD inline double fused_sum(double a, double b, double c) {
+template <real T>
+TILEFOLD_HD inline T fused_sum(T a, T b, T c) {
+  static_assert(std::same_as<T, float> || std::same_as<T, double>);
 #if defined(__CUDA_ARCH__)
-  return __fma_rn(a, b, c);
+  if constexpr (sizeof(T) == 4) return __fmaf_rn(a, b, c);
+  if constexpr (sizeof(T) == 8) return __fma_rn(a, b, c);
 #else
-  return __builtin_fma(a, b, c);
-#endif
-}
-TILEFOLD_HD inline float fused_sum(float a, float b, float c) {
-#if defined(__CUDA_ARCH__)
-  return __fmaf_rn(a, b, c);
-#else
-  return __builtin_fmaf(a, b, c);
+  if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
+  if constexpr (sizeof(T) == 8) return __builtin_fma(a, b, c);
 #endif
 }
 
@@ -79,9 +76,7 @@ TILEFOLD_HD inline double nearest_integer(double x) {
 template <int N>
 TILEFOLD_HD double horner(double x, const double (&c)[N]) {
   double value = c[N - 1];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+  TILEFOLD_UNROLL()
   for (int i = N - 2; i >= 0; --i) value = rounded_sum(c[i], rounded_product(x, value));
   return value;
 }

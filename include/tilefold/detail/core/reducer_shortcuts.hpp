@@ -37,10 +37,12 @@ namespace tilefold::detail {
 template <class R>
 struct ways {};
 
-/// The ways of reducers whose combine commutes and fuses with nothing.
-struct commutative_ways {
-  static constexpr bool commutative = true;
+/// The ways of reducers whose combine fuses with nothing; and commutes.
+struct separately_rounded_ways {
   static constexpr bool separately_rounded = true;
+};
+struct commutative_ways : separately_rounded_ways {
+  static constexpr bool commutative = true;
 };
 
 /// The ways of reducers that add up numbers from +0 on: none is negative, and none is -0.
@@ -98,8 +100,7 @@ inline constexpr bool has_packet_lift_of<R, T> = has_packet_lift<R, T>;
 
 /// Whether values of T are exact in double, and sums of finite ones in a packet finite.
 template <class T>
-inline constexpr bool narrower_than_double =
-    (integer<T> && sizeof(T) < 8) || std::same_as<T, float> || is_narrow_float<T>;
+inline constexpr bool narrower_than_double = (integer<T> && sizeof(T) < 8) || exact_in_float<T>;
 
 /// The node of values [Begin, Begin + Count) by lifts and combines.
 TILEFOLD_NO_EXEC_CHECK

@@ -123,12 +123,9 @@ TILEFOLD_HD inline position_iterator items_of_column(const index_iterator&, cons
 template <std::size_t... Index, class... Its>
 TILEFOLD_HD auto column_of(
     const column_forest<source_of<std::index_sequence<Index...>, Its...>>& forest, std::int64_t i) {
-  using source_type = source<Its...>;
   const std::int64_t at = forest.columns.offset(i);
-  return source<decltype(detail::items_of_column(
-      source_type::template iterator<Index>(forest.source), forest.rows, at))...>{
-      {detail::items_of_column(source_type::template iterator<Index>(forest.source), forest.rows,
-                               at)}...};
+  return detail::placed(
+      forest.source, [&](const auto& it) { return detail::items_of_column(it, forest.rows, at); });
 }
 
 /// The columns of a forest as trees that may be started at any element.

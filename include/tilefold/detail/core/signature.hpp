@@ -5,25 +5,15 @@
 // are the compiler's, without its ways to write spaces and defaults; lambdas have poor ones.
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold::detail {
-
-/// T's name, as the compiler that asks spells it.
-template <class T>
-std::string spelled_type() {
-  const std::string_view name = __PRETTY_FUNCTION__;
-  const std::size_t begin = name.find("T = ") + 4;
-  const std::size_t end = name.find_first_of(";]", begin);
-  return std::string(name.substr(begin, end - begin));
-}
 
 /// T's name: of numbers the same whatever the compiler.
 template <class T>
@@ -36,7 +26,7 @@ std::string name_of_type() {
                        std::is_same_v<T, long double>) {
     return "float" + std::to_string(8 * sizeof(T));
   } else {
-    return detail::spelled_type<T>();
+    return std::string(detail::type_name<T>());
   }
 }
 

@@ -74,11 +74,12 @@ template <class... Its>
 using source = source_of<std::index_sequence_for<Its...>, Its...>;
 
 /// The source of what place(iterator) makes of each iterator of a source, the first one first.
+TILEFOLD_NO_EXEC_CHECK
 template <class Place, std::size_t... Index, class... Its>
-auto placed(const source_of<std::index_sequence<Index...>, Its...>& items, const Place& place) {
-  using source_type = source<Its...>;
-  return source<decltype(place(source_type::template iterator<Index>(items)))...>{
-      {place(source_type::template iterator<Index>(items))}...};
+TILEFOLD_HD auto placed(const source_of<std::index_sequence<Index...>, Its...>& items,
+                        const Place& place) {
+  return source<decltype(place(items.template iterator<Index>(items)))...>{
+      {place(items.template iterator<Index>(items))}...};
 }
 
 /// The sequence 0, 1, 2...: read in step with a range it yields each element's index. It leads to
@@ -106,8 +107,7 @@ TILEFOLD_HD inline index_iterator starting_at(const index_iterator& indices, std
 template <std::size_t... Index, class... Its>
 TILEFOLD_HD source<Its...> starting_at(
     const source_of<std::index_sequence<Index...>, Its...>& elements, std::int64_t n) {
-  using source_type = source<Its...>;
-  return {{detail::starting_at(source_type::template iterator<Index>(elements), n)}...};
+  return {{detail::starting_at(elements.template iterator<Index>(elements), n)}...};
 }
 
 template <class R>

@@ -19,7 +19,7 @@ constexpr std::string_view type_name() {
   std::string_view name = __PRETTY_FUNCTION__;
   name.remove_prefix(name.find("T =") == name.npos ? name.find("T=") + 2 : name.find("T =") + 3);
   while (name.starts_with(' ')) name.remove_prefix(1);
-  return name;
+  return name.substr(0, name.find_first_of(";]"));
 }
 
 /// cudaStream_t.
@@ -80,12 +80,11 @@ template <class T>
 constexpr host_policy standard_policy() {
   const std::string_view name = detail::type_name<T>();
   if (!name.starts_with("std::") && !name.starts_with("__pstl::")) return host_policy::none;
-  const std::string_view whole = name.substr(0, name.find_first_of(";]"));
-  if (whole.find("execution::") == whole.npos) return host_policy::none;
-  if (whole.ends_with("::sequenced_policy") || whole.ends_with("::unsequenced_policy")) {
+  if (name.find("execution::") == name.npos) return host_policy::none;
+  if (name.ends_with("::sequenced_policy") || name.ends_with("::unsequenced_policy")) {
     return host_policy::one_thread;
   }
-  if (whole.ends_with("::parallel_policy") || whole.ends_with("::parallel_unsequenced_policy")) {
+  if (name.ends_with("::parallel_policy") || name.ends_with("::parallel_unsequenced_policy")) {
     return host_policy::all_cores;
   }
   return host_policy::none;
@@ -94,8 +93,7 @@ constexpr host_policy standard_policy() {
 // thrust::seq, whichever its version is called.
 template <class T>
 constexpr bool is_thrust_seq() {
-  const std::string_view name = detail::type_name<T>();
-  return name.substr(0, name.find_first_of(";]")).ends_with("::seq_t");
+  return detail::type_name<T>().ends_with("::seq_t");
 }
 
 template <class T>

@@ -87,36 +87,33 @@ struct strided_offsets {
   TILEFOLD_HD std::int64_t operator*() const { return shift; }
 };
 
-/// Where the results of a forest go: number i through first[i * step]. Kernels have a store for
-/// every node of a tree in registers, so that more than a product would make them much longer.
-template <class It>
-struct stepped_output {
+/// Where results go: number i through first[axes.offset(i)].
+template <class It, class Axes>
+struct output_along {
   using value_type = std::iter_value_t<It>;
   using difference_type = std::int64_t;
 
   It first;
-  std::int64_t step;
+  Axes axes;
 
   TILEFOLD_HD decltype(auto) operator*() const { return *first; }
-  TILEFOLD_HD friend auto operator+(const stepped_output& out, std::int64_t i) {
-    return detail::starting_at(out.first, i * out.step);
-  }
-};
-
-/// Where the results of columns go: number i through first[offset of i].
-template <class It>
-struct strided_output {
-  using value_type = std::iter_value_t<It>;
-  using difference_type = std::int64_t;
-
-  It first;
-  strided_axes axes;
-
-  TILEFOLD_HD decltype(auto) operator*() const { return *first; }
-  TILEFOLD_HD friend auto operator+(const strided_output& out, std::int64_t i) {
+  TILEFOLD_HD friend auto operator+(const output_along& out, std::int64_t i) {
     return detail::starting_at(out.first, out.axes.offset(i));
   }
 };
+
+/// Of columns.
+template <class It>
+using strided_output = output_along<It, strided_axes>;
+
+/// Of a forest. Kernels have a store for every node of a tree in registers, so that more than a
+/// product would make them much longer.
+struct one_step {
+  std::int64_t step;
+  TILEFOLD_HD std::int64_t offset(std::int64_t i) const { return i * step; }
+};
+template <class It>
+using stepped_output = output_along<It, one_step>;
 
 /// An iterator of ours that copies items to an array at less cost than one by one. It says so: a
 /// user's may have a member of that name.
@@ -188,8 +185,7 @@ struct column_forest<source_of<std::index_sequence<Index...>, Its...>> {
   /// For the host, while the forest lives.
   auto tree(std::int64_t i) const {
     const std::int64_t first = columns.offset(i);
-    return detail::source<decltype(items(source_type::template iterator<Index>(source), first))...>{
-        {items(source_type::template iterator<Index>(source), first)}...};
+    return detail::placed(source, [&](const auto& it) { return items(it, first); });
   }
 
  private:

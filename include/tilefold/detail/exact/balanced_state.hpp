@@ -60,9 +60,7 @@ struct balanced_integer {
   TILEFOLD_HD static balanced_integer of(const wide_integer<Words>& x) {
     balanced_integer result;
     std::uint64_t carry = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
+    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
     for (int i = 0; i < Words; ++i) {
       // One more below a word that counts as negative from now on.
       result.word[i] = x.word[i] + carry;
@@ -75,9 +73,7 @@ struct balanced_integer {
   TILEFOLD_HD wide_integer<Words> wide() const {
     wide_integer<Words> result;
     std::uint64_t borrow = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
+    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
     for (int i = 0; i < Words; ++i) {
       result.word[i] = word[i] - borrow;
       borrow = word[i] >> 63 != 0 || word[i] < borrow ? 1 : 0;
@@ -85,20 +81,11 @@ struct balanced_integer {
     return result;
   }
 
-  TILEFOLD_HD bool is_zero() const {
-    std::uint64_t any = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
-    for (int i = 0; i < Words; ++i) any |= word[i];
-    return any == 0;
-  }
+  TILEFOLD_HD bool is_zero() const { return detail::all_zero(word); }
 
   TILEFOLD_HD void add(const balanced_integer& other) {
     std::uint64_t carry = 0;  // -1, 0 or 1
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
+    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
     for (int i = 0; i < Words; ++i) {
       const std::uint64_t sum = word[i] + other.word[i];
       const std::uint64_t result = sum + carry;

@@ -252,18 +252,11 @@ class plain_cuts {
 
   static bool cut(const void* first, const void* second, std::int64_t n, int top, int levels,
                   std::int64_t* sums) {
-    switch (levels) {
-      case 1:
-        return cut_at<1>(first, second, n, top, sums);
-      case 2:
-        return cut_at<2>(first, second, n, top, sums);
-      case 3:
-        return cut_at<3>(first, second, n, top, sums);
-      case 4:
-        return cut_at<4>(first, second, n, top, sums);
-      default:
-        return cut_at<anchors::most_levels>(first, second, n, top, sums);
-    }
+    return levels == 1   ? cut_at<1>(first, second, n, top, sums)
+           : levels == 2 ? cut_at<2>(first, second, n, top, sums)
+           : levels == 3 ? cut_at<3>(first, second, n, top, sums)
+           : levels == 4 ? cut_at<4>(first, second, n, top, sums)
+                         : cut_at<anchors::most_levels>(first, second, n, top, sums);
   }
 
   template <int Levels>

@@ -196,8 +196,7 @@ template <std::integral U>
 inline constexpr bool adds_exactly<U, double> = sizeof(U) <= 4;
 template <std::integral U>
 inline constexpr bool adds_exactly<U, float> = sizeof(U) <= 2;
-template <class U>
-  requires(std::same_as<U, float> || is_narrow_float<U>)
+template <exact_in_float U>
 inline constexpr bool adds_exactly<U, double> = true;
 template <class U>
   requires is_narrow_float<U>
@@ -205,8 +204,7 @@ inline constexpr bool adds_exactly<U, float> = true;
 
 /// What a sum can be rounded to.
 template <class T>
-inline constexpr bool is_exact_result =
-    std::same_as<T, float> || std::same_as<T, double> || is_narrow_float<T>;
+inline constexpr bool is_exact_result = std::same_as<T, double> || exact_in_float<T>;
 
 /// An item as states take it: narrow floats as floats.
 template <exactly_summable T>
@@ -223,15 +221,8 @@ TILEFOLD_HD auto exact_item(const T& x) {
 /// What a result is by default: of integers what holds most sums.
 template <class T>
 struct exact_result {
-  using type = T;
-};
-template <std::signed_integral T>
-struct exact_result<T> {
-  using type = std::int64_t;
-};
-template <std::unsigned_integral T>
-struct exact_result<T> {
-  using type = std::uint64_t;
+  using type = std::conditional_t<std::signed_integral<T>, std::int64_t,
+                                  std::conditional_t<std::unsigned_integral<T>, std::uint64_t, T>>;
 };
 
 /// All that the value of a sum depends on: the highest bits of its size, and what it has seen.
@@ -285,9 +276,7 @@ TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
   // As long as the highest word is zero, one more word comes in below.
   int first = words > count ? words - count : 0;
   bool more = false;
-#if defined(__CUDA_ARCH__)
-#pragma unroll words <= 12 ? words : 1
-#endif
+  TILEFOLD_UNROLL(words <= 12 ? words : 1)
   for (int i = words - count - 1; i >= 0; --i) {
     if (result.size.word[count - 1] != 0) {
       more = more || size.word[i] != 0;

@@ -48,27 +48,25 @@ struct leading_bits {
   bool more;
 };
 
+template <int Words>
+TILEFOLD_HD bool all_zero(const std::uint64_t (&word)[Words]) {
+  std::uint64_t any = 0;
+  TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
+  for (int i = 0; i < Words; ++i) any |= word[i];
+  return any == 0;
+}
+
 /// A signed integer in two's complement, the least word first. It wraps.
 template <int Words>
 struct wide_integer {
   std::uint64_t word[Words];
 
   TILEFOLD_HD bool is_negative() const { return (word[Words - 1] >> 63) != 0; }
-
-  TILEFOLD_HD bool is_zero() const {
-    std::uint64_t any = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
-    for (int i = 0; i < Words; ++i) any |= word[i];
-    return any == 0;
-  }
+  TILEFOLD_HD bool is_zero() const { return detail::all_zero(word); }
 
   TILEFOLD_HD void add(const wide_integer& other) {
     std::uint64_t carry = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
+    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
     for (int i = 0; i < Words; ++i) {
       const std::uint64_t with_carry = word[i] + carry;
       carry = with_carry < carry ? 1 : 0;
@@ -101,9 +99,7 @@ struct wide_integer {
     const std::uint64_t flip = is_negative() ? ~std::uint64_t{0} : 0;
     wide_integer result;
     std::uint64_t carry = flip & 1;
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
+    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
     for (int i = 0; i < Words; ++i) {
       result.word[i] = (word[i] ^ flip) + carry;
       carry = carry != 0 && result.word[i] == 0 ? 1 : 0;
@@ -118,9 +114,7 @@ struct wide_integer {
     std::uint64_t second = 0;
     std::uint64_t rest = 0;
     int at = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll Words <= 12 ? Words : 1
-#endif
+    TILEFOLD_UNROLL(Words <= 12 ? Words : 1)
     for (int i = Words - 1; i >= 0; --i) {
       if (first == 0) {
         first = word[i];
@@ -151,9 +145,7 @@ TILEFOLD_HD inline std::uint64_t divide_next(std::uint64_t& rest, std::uint64_t 
   }
   // A bit at a time: plain, and seldom needed.
   std::uint64_t bits = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
+  TILEFOLD_UNROLL(1)
   for (int b = 63; b >= 0; --b) {
     rest = rest << 1 | (next >> b & 1);
     const bool fits = rest >= divisor;
@@ -169,9 +161,7 @@ TILEFOLD_HD leading_bits quotient(const wide_integer<Words>& x, std::uint64_t di
   // Two more words below, so that the quotient has 64 bits at least.
   wide_integer<Words + 2> result{};
   std::uint64_t rest = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+  TILEFOLD_UNROLL()
   for (int i = Words + 1; i >= 0; --i) {
     const std::uint64_t next = i >= 2 ? x.word[i - 2] : 0;
     result.word[i] = detail::divide_next(rest, next, divisor);

@@ -38,9 +38,8 @@ template <std::size_t... Index, class... Its, class Reducer>
 typename Reducer::accumulator lift_of_row(
     const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,
     std::int64_t offset, std::int64_t row) {
-  using source_type = source<Its...>;
   return closed_steps<Reducer>{reducer}.lift(
-      host::element_of_row(source_type::template iterator<Index>(elements), offset, row)...);
+      host::element_of_row(elements.template iterator<Index>(elements), offset, row)...);
 }
 
 /// Memory for `count` values that need not be default constructible, and are trivially copyable.
@@ -230,8 +229,7 @@ class column_fold {
   template <std::size_t... Index, class... Its>
   void prefetch(const source_of<std::index_sequence<Index...>, Its...>& elements,
                 const row_offsets& rows, std::int64_t c, std::int64_t end) const {
-    using source_type = source<Its...>;
-    (prefetch_columns(source_type::template iterator<Index>(elements), rows, c, end), ...);
+    (prefetch_columns(elements.template iterator<Index>(elements), rows, c, end), ...);
   }
   template <class It>
   static void prefetch_columns(const It& it, const row_offsets& rows, std::int64_t c,

@@ -30,8 +30,7 @@ struct exact_arrays {
   using item = T;
   static constexpr exact_term term = Term;
 
-  static constexpr bool known =
-      std::same_as<T, float> || std::same_as<T, double> || is_narrow_float<T>;
+  static constexpr bool known = is_exact_result<T>;
   // A product of doubles has more digits than a double.
   static constexpr bool terms_are_doubles = !std::same_as<T, double> || Term == exact_term::item;
 

@@ -88,6 +88,14 @@ class value_stack<T, Most, false> {
   std::vector<T> values_;
 };
 
+/// The bytes of `count` accumulators that ranks send.
+template <class Acc>
+constexpr std::size_t sent_bytes(int count) {
+  static_assert(std::is_trivially_copyable_v<Acc>,
+                "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
+  return static_cast<std::size_t>(count) * sizeof(Acc);
+}
+
 /// The blocks of items [begin(), end()) of a sequence, and their values.
 template <class Reducer>
 class block_list {

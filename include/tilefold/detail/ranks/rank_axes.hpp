@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/sequential.hpp>
 #include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/detail/ranks/rank_call.hpp>
@@ -30,31 +31,10 @@
 
 namespace tilefold::detail {
 
-/// Elements that lie as `axes` say, from number `skipped` on; indices as they are.
+/// Elements that lie as `axes` say, from element `first` on; indices as they are.
 template <class It>
-struct strided_part {
-  using value_type = std::iter_value_t<It>;
-  using difference_type = std::int64_t;
-  using reference = std::iter_reference_t<It>;
-
-  It first;
-  strided_axes axes;
-  std::int64_t skipped = 0;
-
-  TILEFOLD_NO_EXEC_CHECK
-  TILEFOLD_HD reference operator[](std::int64_t i) const {
-    return first[static_cast<std::iter_difference_t<It>>(axes.offset(skipped + i))];
-  }
-  TILEFOLD_NO_EXEC_CHECK
-  TILEFOLD_HD reference operator*() const { return (*this)[0]; }
-  TILEFOLD_HD friend strided_part operator+(const strided_part& it, std::int64_t n) {
-    return {it.first, it.axes, it.skipped + n};
-  }
-};
-
-template <class It>
-strided_part<It> along(const It& it, std::int64_t first, const strided_axes& axes) {
-  return {detail::starting_at(it, first), axes};
+column_items<It> along(const It& it, std::int64_t first, const strided_axes& axes) {
+  return {detail::starting_at(it, first), axes, 0};
 }
 inline index_iterator along(const index_iterator& indices, std::int64_t, const strided_axes&) {
   return indices;
@@ -154,8 +134,6 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
   using list = block_list<reducer>;
   using accumulator = typename list::accumulator;
   using result = typename Bound::result;
-  static_assert(std::is_trivially_copyable_v<accumulator>,
-                "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
   const unless_empty reader{exec, plan.length > 0 && plan.results > 0, "in"};
   std::optional<decltype(bound.source(reader, in))> source;
   call.try_to([&] {
@@ -174,7 +152,7 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
       detail::fold_rows<Policy>(exec, bound, *source, plan, parts.begin(call.rank()), *own);
     }
   });
-  const std::size_t bytes_of_one = static_cast<std::size_t>(most) * sizeof(accumulator);
+  const std::size_t bytes_of_one = detail::sent_bytes<accumulator>(most);
   const std::size_t bytes = bytes_of_one * static_cast<std::size_t>(plan.results);
   const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
     if (bytes > 0) std::memcpy(place, own->bytes().data(), bytes);

@@ -124,15 +124,13 @@ template <class Reducer, class Call>
 gathered_bytes gather_shares(Call& call, const std::vector<rank_share>& shares,
                              const std::optional<block_list<Reducer>>& own) {
   using list = block_list<Reducer>;
-  using accumulator = typename list::accumulator;
-  static_assert(std::is_trivially_copyable_v<accumulator>,
-                "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
   int most = 0;
   for (const rank_share& share : shares) {
     const typename list::blocks_type blocks{{share.position, share.position + share.length}};
     most = blocks.count() > most ? blocks.count() : most;
   }
-  return call.gather(static_cast<std::size_t>(most) * sizeof(accumulator), [&](std::byte* place) {
+  const std::size_t bytes = detail::sent_bytes<typename list::accumulator>(most);
+  return call.gather(bytes, [&](std::byte* place) {
     if (!own.has_value()) return;
     const auto values = own->values().bytes();
     if (!values.empty()) std::memcpy(place, values.data(), values.size());
@@ -313,11 +311,8 @@ struct edge_iterator {
 }  // namespace tilefold::detail
 
 template <>
-struct tilefold::op_traits<tilefold::detail::join_edges, tilefold::detail::run_edges> {
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
-};
+struct tilefold::op_traits<tilefold::detail::join_edges, tilefold::detail::run_edges>
+    : tilefold::detail::traits_of_ours<true> {};
 
 namespace tilefold::detail {
 

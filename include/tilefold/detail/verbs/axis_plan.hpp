@@ -56,10 +56,7 @@ template <class View>
 inline constexpr bool has_no_axes = requires { requires View::rank() == 0; };
 
 /// The extents and strides of a view, and which of its axes are reduced.
-struct view_shape {
-  int rank = 0;
-  std::int64_t extent[max_axes]{};
-  std::int64_t stride[max_axes]{};
+struct view_shape : strided_axes {
   bool reduced[max_axes]{};
 };
 
@@ -263,7 +260,7 @@ void for_each_line(const strided_axes& out, const It& results, const Use& use) {
   const std::int64_t n = out.inner_extent();
   for (std::int64_t done = 0; done < out.size(); done += n) {
     const auto first = detail::starting_at(results, out.offset(done));
-    use(n, stepped_output<std::remove_const_t<decltype(first)>>{first, out.inner_stride()});
+    use(n, stepped_output<std::remove_const_t<decltype(first)>>{first, {out.inner_stride()}});
   }
 }
 

@@ -35,15 +35,21 @@ struct tree_fault {
   std::int64_t second;
 };
 
-/// The first tree of which `Judge` says that it is wrong.
-template <class Judge>
-struct first_fault {
-  using accumulator = tree_fault;
-  using result = tree_fault;
+/// What the folds of a check have in common.
+template <class T>
+struct checking_fold {
+  using accumulator = T;
+  using result = T;
   static constexpr bool commutative = true;
   static constexpr bool lift_may_fuse = false;
   static constexpr bool combine_may_fuse = false;
 
+  TILEFOLD_HD T project(const T& value) const { return value; }
+};
+
+/// The first tree of which `Judge` says that it is wrong.
+template <class Judge>
+struct first_fault : checking_fold<tree_fault> {
   Judge judge;
 
   template <class First, class Second>
@@ -54,7 +60,6 @@ struct first_fault {
   TILEFOLD_HD tree_fault combine(const tree_fault& a, const tree_fault& b) const {
     return b.tree < a.tree ? b : a;
   }
-  TILEFOLD_HD tree_fault project(const tree_fault& fault) const { return fault; }
 };
 
 /// Whether x > y, of integers that are not negative.
@@ -105,13 +110,23 @@ tree_fault find_fault(Executor& exec, const Judge& judge, std::int64_t num_trees
                       const First& first, const Second& second) {
   exec.require_checking();
   const source<index_iterator, First, Second> trees{{index_iterator{}}, {first}, {second}};
-  return exec.template fold<default_policy>(trees, first_fault<Judge>{judge}, no_init{}, num_trees);
+  return exec.template fold<default_policy>(trees, first_fault<Judge>{{}, judge}, no_init{},
+                                            num_trees);
 }
 
 /// What stood in memory, whose type is T.
 template <class T>
 std::string shown(std::int64_t word) {
   return std::to_string(static_cast<T>(word));
+}
+
+/// Refuses a segment between such offsets.
+template <class Begin, class End>
+[[noreturn]] void throw_segment(const tree_fault& fault, const std::string& why) {
+  throw segment_error("tilefold: segment " + std::to_string(fault.tree) + ", [" +
+                          detail::shown<Begin>(fault.first) + ", " +
+                          detail::shown<End>(fault.second) + "), " + why,
+                      fault.tree);
 }
 
 /// Throws segment_error if a tree of `forest` is not where trees can be, the range it lies in
@@ -129,14 +144,11 @@ void require_sound_segments(Executor& exec, const Begins& begins, const Ends& en
   if (fault.tree == tree_fault::none) return;
   const auto begin = static_cast<begin_type>(fault.first);
   const auto end = static_cast<end_type>(fault.second);
-  const std::string why = detail::is_negative(begin) ? "begins before the first item"
-                          : detail::is_negative(end) || detail::is_more(begin, end)
-                              ? "ends before it begins"
-                              : "ends after the last of " + std::to_string(num_items) + " items";
-  throw segment_error("tilefold: segment " + std::to_string(fault.tree) + ", [" +
-                          detail::shown<begin_type>(fault.first) + ", " +
-                          detail::shown<end_type>(fault.second) + "), " + why,
-                      fault.tree);
+  detail::throw_segment<begin_type, end_type>(
+      fault, detail::is_negative(begin) ? "begins before the first item"
+             : detail::is_negative(end) || detail::is_more(begin, end)
+                 ? "ends before it begins"
+                 : "ends after the last of " + std::to_string(num_items) + " items");
 }
 
 template <class Executor, class Source, class Begins, class Ends>
@@ -171,11 +183,8 @@ void require_sound(Executor& exec, const bounded_forest<Source, Offsets>& forest
                                               forest.size(), forest.offsets, ends);
   if (fault.tree == tree_fault::none) return;
   using offset = std::iter_value_t<Offsets>;
-  throw segment_error("tilefold: segment " + std::to_string(fault.tree) + ", [" +
-                          detail::shown<offset>(fault.first) + ", " +
-                          detail::shown<offset>(fault.second) + "), is longer than the bound of " +
-                          std::to_string(forest.most_items) + " items",
-                      fault.tree);
+  detail::throw_segment<offset, offset>(
+      fault, "is longer than the bound of " + std::to_string(forest.most_items) + " items");
 }
 
 template <class Executor, class Source>
@@ -202,16 +211,9 @@ void require_sound(Executor& exec, const array_forest<Indexed, Arrays, Lengths>&
 
 /// The only element of a range.
 template <class T>
-struct only_element {
-  using accumulator = T;
-  using result = T;
-  static constexpr bool commutative = true;
-  static constexpr bool lift_may_fuse = false;
-  static constexpr bool combine_may_fuse = false;
-
+struct only_element : checking_fold<T> {
   TILEFOLD_HD T lift(T value) const { return value; }
   TILEFOLD_HD T combine(T value, T) const { return value; }
-  TILEFOLD_HD T project(T value) const { return value; }
 };
 
 /// The size, looked at; throws if it is not one of those that were told.

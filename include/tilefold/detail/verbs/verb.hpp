@@ -188,18 +188,13 @@ constexpr third_argument third_argument_is() {
     constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
                           (narrow && (converts_to<X, T> || converts_to<T, X>)) ||
                           meets_in_common_type<plus, T, X>;
-    if constexpr (init) {
-      return third_argument::init;
-    } else {
-      if constexpr (detail::is_const<X, T, T>()) {
-        static_assert(init,
-                      "tilefold: the argument after the range must be an operator callable with "
-                      "two values of the range, or an initial value that converts to or from them "
-                      "(a reducer of your own says 'using reducer_concept = "
-                      "tilefold::reducer_tag;')");
-      }
-      return third_argument::neither;
+    if constexpr (!init && detail::is_const<X, T, T>()) {
+      static_assert(init,
+                    "tilefold: the argument after the range must be an operator callable with two "
+                    "values of the range, or an initial value that converts to or from them (a "
+                    "reducer of your own says 'using reducer_concept = tilefold::reducer_tag;')");
     }
+    return init ? third_argument::init : third_argument::neither;
   }
 }
 
@@ -220,11 +215,7 @@ std::int64_t count_items(const char* verb, const It& first, const It& last) {
 template <class Op>
 std::string operator_name() {
   if constexpr (requires { Op::name_in_messages; }) return Op::name_in_messages;
-  const std::string name = __PRETTY_FUNCTION__;
-  const auto begin = name.find("Op = ");
-  if (begin == std::string::npos) return "the operator";
-  const auto end = name.find_first_of(";]", begin);
-  return name.substr(begin + 5, end - begin - 5);
+  return std::string(detail::type_name<Op>());
 }
 
 [[noreturn]] inline void throw_empty(const char* verb, const std::string& name) {
