@@ -71,20 +71,12 @@ auto unwrap(const It& it) {
 /// Pinned host memory for a result that a caller waits for, kept between calls.
 class awaited_result {
  public:
-  awaited_result() = default;
-  awaited_result(awaited_result&& other) noexcept
-      : memory_(std::exchange(other.memory_, nullptr)),
-        bytes_(std::exchange(other.bytes_, 0)),
-        ticket_(other.ticket_) {}
-  awaited_result& operator=(awaited_result&&) = delete;  // one owner
-  ~awaited_result() { release(); }
-
   /// Room for `count` results of one launch, each of which says that it is there.
   template <class Places>
   Places next_places(int count) {
     grow(detail::larger(Places::bytes_of(count), result_bytes));
     const unsigned before = ticket_++;
-    const Places places = Places::in(memory_, count, ticket_);
+    const Places places = Places::in(memory_.get(), count, ticket_);
     for (int i = 0; i < count; ++i) *places[i].ticket_at = before;
     return places;
   }
@@ -93,16 +85,13 @@ class awaited_result {
   template <class T>
   T* reserve_array(std::int64_t count) {
     grow(detail::larger(static_cast<std::size_t>(count) * sizeof(T), result_bytes));
-    return static_cast<T*>(memory_);
+    return static_cast<T*>(memory_.get());
   }
 
-  const void* memory() const { return memory_; }
+  const void* memory() const { return memory_.get(); }
 
   /// Lets go of memory that is gone.
-  void forget() noexcept {
-    memory_ = nullptr;
-    bytes_ = 0;
-  }
+  void forget() noexcept { (void)memory_.release(); }
 
   /// Whether the results of `count` places are there, after a wait of 50 us or so.
   template <class Places>
@@ -115,8 +104,7 @@ class awaited_result {
   }
 
  private:
-  // About 50 us of reads from the cache.
-  static constexpr int looks = 20000;
+  static constexpr int looks = 20000;  // about 50 us of reads from the cache
 
   template <class T>
   static bool is_there(const result_place<T>& place, int& left) {
@@ -128,23 +116,24 @@ class awaited_result {
   }
 
   void grow(std::size_t bytes) {
-    if (bytes <= bytes_) return;
+    if (memory_ != nullptr && bytes <= bytes_) return;
     bytes = static_cast<std::size_t>(align_up(static_cast<std::int64_t>(bytes)));
     void* memory = nullptr;
     check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
-    release();
-    memory_ = memory;
+    memory_.reset(memory);
     bytes_ = bytes;
   }
 
-  void release() noexcept {
-    if (memory_ != nullptr && cudaFreeHost(memory_) != cudaSuccess) (void)cudaGetLastError();
-  }
+  struct pinned_deleter {
+    void operator()(void* memory) const {
+      if (cudaFreeHost(memory) != cudaSuccess) (void)cudaGetLastError();
+    }
+  };
 
   // Enough for any result of the library's own reducers; a larger one grows it once.
   static constexpr std::size_t result_bytes = 256;
 
-  void* memory_ = nullptr;
+  std::unique_ptr<void, pinned_deleter> memory_;
   std::size_t bytes_ = 0;
   unsigned ticket_ = 0;
 };
@@ -176,8 +165,6 @@ inline unsigned long long context_of(int device) {
   return cuda::context_of_current(device);
 }
 
-inline constexpr int first_driver_for_early_graphs = 12030;
-
 inline device_info query(int device) {
   device_info info{};
   info.device = device;
@@ -190,7 +177,7 @@ inline device_info query(int device) {
   info.compute_capability = 10 * major + minor;
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  info.early_launches = major >= 9 && driver >= first_driver_for_early_graphs;
+  info.early_launches = major >= 9 && driver >= 12030;  // which has them in graphs, too
   return info;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #include <tilefold/config.hpp>
 
@@ -127,22 +128,19 @@ class lane_bit {
 };
 
 /// condition ? a : b, word by word: a select between addresses would force both into memory.
-template <class T>
-TILEFOLD_D T select(bool condition, const T& a, const T& b) {
+template <class Condition, class T>
+TILEFOLD_D T select(Condition condition, const T& a, const T& b) {
   const words<T> x = cuda::to_words(a);
   const words<T> y = cuda::to_words(b);
   words<T> w;
 #pragma unroll
-  for (int i = 0; i < words<T>::count; ++i) w.word[i] = condition ? x.word[i] : y.word[i];
-  return from_words<T>(w);
-}
-template <class T>
-TILEFOLD_D T select(lane_bit condition, const T& a, const T& b) {
-  const words<T> x = cuda::to_words(a);
-  const words<T> y = cuda::to_words(b);
-  words<T> w;
-#pragma unroll
-  for (int i = 0; i < words<T>::count; ++i) w.word[i] = condition.select(x.word[i], y.word[i]);
+  for (int i = 0; i < words<T>::count; ++i) {
+    if constexpr (std::is_same_v<Condition, lane_bit>) {
+      w.word[i] = condition.select(x.word[i], y.word[i]);
+    } else {
+      w.word[i] = condition ? x.word[i] : y.word[i];
+    }
+  }
   return from_words<T>(w);
 }
 

@@ -37,6 +37,28 @@ TILEFOLD_D unsigned inclusive_sum(unsigned x) {
   return x;
 }
 
+/// As lane_tree, where lanes have different numbers of items.
+template <class Acc>
+struct lane_trees_of_some {
+  /// The node of N items from `at` on, of which items before `end` exist; get() is called for these
+  /// alone. No lane has items from `most` on. join(left, right, first item of the right half).
+  template <int N, class Get, class Join>
+  TILEFOLD_D static Acc within(int at, int end, int most, const Get& get, const Join& join) {
+    static_assert(tree::is_power_of_two(N));
+    slot<Acc> value;
+    if constexpr (N == 1) {
+      if (at < end) value.put(get(at));
+    } else {
+      value.put(within<N / 2>(at, end, most, get, join));
+      const int right = at + N / 2;
+      if (N <= 4 || right < most) {
+        value.put(join(value.value, within<N / 2>(right, end, most, get, join), right));
+      }
+    }
+    return value.value;
+  }
+};
+
 /// Which lane has which stretch, of as many of the warp's next trees as fit its lanes.
 template <int Items>
 struct lane_plan {
@@ -342,7 +364,7 @@ class stretch_fold {
   // exist. No lane has more than `most` items.
   template <int N>
   TILEFOLD_D acc node(int first, int most) const {
-    return lane_tree<acc>::template within<N>(
+    return lane_trees_of_some<acc>::template within<N>(
         first, available_, most, [&](int i) { return items_.lift(*reducer_, i); },
         [&](const acc& a, const acc& b, int right) {
           return cuda::combine<false>(*reducer_, a, b, right, available_);

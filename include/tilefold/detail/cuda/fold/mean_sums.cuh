@@ -39,6 +39,25 @@ struct sums_of_means {
       return true;
     }
   }
+
+  /// The node of the items of a warp in a full tile, of type `Tile` (tile_fold.cuh).
+  template <class Tile, class Source>
+  TILEFOLD_D static mean node_of_warp(const Source& source, const Reducer& reducer,
+                                      std::int64_t tile_first, int warp) {
+    using sums = typename Tile::template with<sums_of_means>;
+    slot<mean> node;
+    const double sum = sums::chunks_of_warp(source, {reducer}, tile_first, 0, warp);
+    if (put(node, Tile::warp_items, sum)) return node.value;
+    return fold_again<Tile>(source, reducer, tile_first, warp);
+  }
+
+ private:
+  // Not inlined: its registers would add to those of the common path.
+  template <class Tile, class Source>
+  __device__ TILEFOLD_APART static mean fold_again(Source source, Reducer reducer,
+                                                   std::int64_t tile_first, int warp) {
+    return Tile::chunks_of_warp(source, reducer, tile_first, 0, warp);
+  }
 };
 
 }  // namespace tilefold::detail::cuda

@@ -157,13 +157,16 @@ class tile_fold {
   static constexpr tile_shape shape = shape_of<acc>(Policy.vt, static_cast<const Source*>(nullptr));
   static constexpr int stripe_items = warp_size * shape.width;
   static constexpr int chunk_items = shape.stripes * stripe_items;
-  static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int most_warps = Policy.nt / warp_size;
   // With neutral values in place of missing items, every node has both halves.
   static constexpr bool full_nodes = Full || fold_traits<Reducer>::pads;
   using stripes_registers = registers<acc, shape.stripes>;
 
  public:
+  static constexpr int warp_items = warp_size * Policy.vt;
+  template <class Other>
+  using with = tile_fold<Policy, Full, Source, Other>;
+
   /// Items past the tile's end that a full fold may touch.
   TILEFOLD_D static int overread_items(const Source& source) {
     return lane_stripes<Source, shape.stripes, shape.width>::overreads(source) ? shape.width : 0;
@@ -187,27 +190,19 @@ class tile_fold {
       }
     }
     if constexpr (Full && counts_and_sums<Reducer>) {
-      using sums = tile_fold<Policy, true, Source, sums_of_means<Reducer>>;
-      slot<acc> node;
-      const double sum = sums::node_of_warp(source, {reducer}, tile_first, count, warp);
-      if (!sums_of_means<Reducer>::put(node, warp_items, sum)) {
-        return fold_again(source, reducer, tile_first, warp);
-      }
-      return node.value;
+      return sums_of_means<Reducer>::template node_of_warp<tile_fold>(source, reducer, tile_first,
+                                                                      warp);
     } else {
-      const tile_fold tile{source, reducer, tile_first, count};
-      return tile.template chunks<shape.chunks>(warp * warp_items);
+      return chunks_of_warp(source, reducer, tile_first, count, warp);
     }
   }
-
- private:
-  // Not inlined: its registers would add to those of the common path.
-  __device__ TILEFOLD_APART static acc fold_again(Source source, Reducer reducer,
-                                                  std::int64_t tile_first, int warp) {
-    const tile_fold tile{source, reducer, tile_first, Policy.tile()};
+  TILEFOLD_D static acc chunks_of_warp(const Source& source, const Reducer& reducer,
+                                       std::int64_t tile_first, int count, int warp) {
+    const tile_fold tile{source, reducer, tile_first, count};
     return tile.template chunks<shape.chunks>(warp * warp_items);
   }
 
+ private:
   __device__ tile_fold(const Source& source, const Reducer& reducer, std::int64_t tile_first,
                        int count)
       : source_(source),

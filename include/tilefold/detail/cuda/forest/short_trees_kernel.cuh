@@ -42,7 +42,7 @@ class tree_of_lane {
   /// The tree's value, if it has items. All lanes of the warp take part.
   TILEFOLD_D acc fold(const Reducer& reducer) {
     items_.settle();
-    return lane_tree<acc>::template within<Items>(
+    return lane_trees_of_some<acc>::template within<Items>(
         0, count_, cuda::warp_max(count_), [&](int i) { return items_.lift(reducer, i); },
         [&](const acc& a, const acc& b, int right) {
           return cuda::combine<false>(reducer, a, b, right, count_);

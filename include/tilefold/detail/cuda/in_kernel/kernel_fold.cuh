@@ -12,6 +12,28 @@
 
 namespace tilefold::detail::cuda {
 
+/// As lane_tree, where the last items may be missing.
+template <class Acc>
+struct cut_lane_tree {
+  /// The node of N items from `at` on: all exist if `Full`, else those before `end`. get(i) may be
+  /// called for every i. join's third argument: whether both operands are items.
+  template <bool Full, int N, class Get, class Join>
+  TILEFOLD_D static Acc cut(int at, int end, const Get& get, const Join& join) {
+    static_assert(tree::is_power_of_two(N));
+    if constexpr (N == 1) {
+      return get(at);
+    } else {
+      slot<Acc> node;
+      node.put(cut<Full, N / 2>(at, end, get, join));
+      const Acc right = cut<Full, N / 2>(at + N / 2, end, get, join);
+      if (Full || at + N / 2 < end) {
+        node.put(join(node.value, right, std::bool_constant < N == 2 > {}));
+      }
+      return node.value;
+    }
+  }
+};
+
 /// Whether pairs of lanes read the nodes of a block's threads, both lanes the same nodes, so that
 /// there are 16 readers: if nodes are small, and none is missing, reading twice as many takes less
 /// time than one more shuffle. If nodes may be missing, each read is compared with the count.
@@ -149,7 +171,7 @@ TILEFOLD_D T fold_at_once(const T& mine, bool present) {
 /// to fusion (closed_steps::combine_open()), as items may not be.
 template <bool Full, class Reducer, class Acc, int Width>
 TILEFOLD_D Acc fold_open(const Reducer& reducer, const registers<Acc, Width>& items, int end) {
-  return lane_tree<Acc>::template cut<Full, Width>(
+  return cut_lane_tree<Acc>::template cut<Full, Width>(
       0, end, [&](int i) { return items[i]; },
       [&](const Acc& a, const Acc& b, auto are_items) {
         if constexpr (decltype(are_items)::value) {
@@ -454,7 +476,7 @@ class threads_fold {
     constexpr int at_once =
         detail::smaller(places::of_reader, read_bytes_at_once / int{sizeof(acc)});
     const int end = present - reader * places::of_reader;
-    return lane_tree<acc>::template cut<full, places::of_reader / at_once>(
+    return cut_lane_tree<acc>::template cut<full, places::of_reader / at_once>(
         0, (end + at_once - 1) / at_once,
         [&](int k) { return node_of_some<full, at_once>(nodes, reader, k * at_once, end); },
         [&](const acc& a, const acc& b, auto) {
@@ -527,7 +549,8 @@ class threads_fold {
         return lane_tree<acc>::template first<rounded_up(num_warps)>(0, num_warps, get, join);
       } else {
         __builtin_assume(num_nodes <= num_warps);  // so nodes behind the last are not read
-        return lane_tree<acc>::template cut<false, rounded_up(num_warps)>(0, num_nodes, get, join);
+        return cut_lane_tree<acc>::template cut<false, rounded_up(num_warps)>(0, num_nodes, get,
+                                                                              join);
       }
     }
   }
