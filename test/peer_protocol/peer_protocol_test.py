@@ -24,8 +24,8 @@ FOR_THE_HOST = [
     (r"looks % 256", "looks % 8"),
     (r"(?s)  unsigned value;\n  asm volatile\(\"ld\.acquire\.sys.*?;\n  return value;",
      "  return std::atomic_ref(*const_cast<unsigned*>(flag)).load(std::memory_order_acquire);"),
-    (r"(?s)asm volatile\(\"st\.release\.sys.*?\"memory\"\);",
-     "std::atomic_ref(*flag).store(value, std::memory_order_release);"),
+    (r"cuda::store_behind_all\(other\.flags \+ rank, turn\);",
+     "std::atomic_ref(other.flags[rank]).store(turn, std::memory_order_release);"),
     (r"__shared__ bool is_there;", "bool& is_there = *shared_flag;"),
 ]
 ONLY_THE_OTHERS_WORD = (r" \|\| cuda::read_flag\(left_own\) != 0", "")  # rule 7
