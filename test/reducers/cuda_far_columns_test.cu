@@ -2,6 +2,7 @@
 //
 // Statistics of columns on a GPU, of few items and of many, also where sums leave the range of a
 // double: the bits of the host.
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -64,10 +65,13 @@ TEST(CudaFarColumns, ColumnsHaveTheBitsOfTheHost) {
     for (const std::int64_t width : {2, 8, 24, 1023, 2080}) {
       const auto x = far_items(random, height * width, random.one_in(2) ? 5 : 0);
       ASSERT_NO_FATAL_FAILURE(expect_columns(exec, x, height));
+      // Of both signs and sizes from 2^-40 to 2^24, so that another order gives other bits.
       std::vector<float> floats(x.size());
       std::vector<bfloat16> narrow(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) {
-        floats[i] = static_cast<float>(x[i] * 0x1p-890);
+        const auto size = static_cast<float>(1 + (random.next() >> 40));
+        floats[i] =
+            std::ldexp(random.one_in(2) ? size : -size, -static_cast<int>(random.below(41)));
         narrow[i] = bfloat16(floats[i]);
       }
       ASSERT_NO_FATAL_FAILURE(expect_columns(exec, floats, height));

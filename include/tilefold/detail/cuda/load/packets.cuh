@@ -10,10 +10,10 @@
 //                                                       from lane 0, which has the next stripe
 //     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
 //
-// Items whose type is not aligned to 4 bytes are read in loads of 8 bytes by their own lane
-// instead: they take more instructions, and shuffles would add to these. Behind the last stripe the
-// warp reads up to 16 bytes more (`overreads`). So alignment changes neither the layout nor any
-// bit. Other iterators than pointers, and adaptors of such, are read by items.
+// Only items of alignment 4 are shifted by shuffles. Others (of alignment 1, 2 or 8) are read by
+// their own lane in loads of 8 bytes, which was faster. Behind the last stripe the warp reads up to
+// 16 bytes more (`overreads`). So alignment changes neither the layout nor any bit. Other iterators
+// than pointers, and adaptors of such, are read by items.
 #pragma once
 
 #include <tilefold/detail/cuda/load/elements.cuh>
